@@ -12,7 +12,7 @@ import { startSandboxThread } from '../sandbox/src/sandbox.ts';
 import { startServer } from '../test/system/server-process.ts';
 import { judge } from './soak/judge.ts';
 import { startLoad } from './soak/load.ts';
-import { METRICS_TOKEN, type Sample, sampleOf } from './soak/sample.ts';
+import { METRICS_TOKEN, type Sample, takeSample } from './soak/sample.ts';
 
 /** Between two samples. */
 const SAMPLE_MS = 2_000;
@@ -51,11 +51,11 @@ const since = performance.now();
 const load = startLoad(server.url, sandbox.url);
 while (performance.now() - since < seconds * 1000) {
   await sleep(SAMPLE_MS);
-  samples.push(await sampleOf(server, performance.now() - since));
+  samples.push(await takeSample(server, performance.now() - since));
 }
 await load.stop();
 await sleep(CALM_MS);
-const calm = await sampleOf(server, performance.now() - since);
+const calm = await takeSample(server, performance.now() - since);
 const code = await server.end('SIGTERM');
 await sandbox.close();
 rmSync(folder, { recursive: true, force: true });

@@ -54,7 +54,7 @@ export function createApp({
   app.use(limitBody(maxBodyBytes, (c) => c.json(errorBody(tooLarge), 413, { connection: 'close' })));
   app.use(async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
-    const operation = routes.operationOf(c.req.method, pathname);
+    const operation = routes.findOperation(c.req.method, pathname);
     if (onRequest !== undefined && operation !== undefined) {
       const body = c.req.method === 'POST' ? await c.req.text() : '';
       onRequest({

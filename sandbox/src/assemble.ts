@@ -21,11 +21,11 @@ import { listen } from './listen.ts';
 import type { Sandbox, SandboxOptions } from './options.ts';
 import { createRoutes } from './routes.ts';
 import { createSigner } from './signing.ts';
-import { conventionsOf } from './wire/conventions.ts';
+import { listConventions } from './wire/conventions.ts';
 import { readWireSettings } from './wire/settings.ts';
 
 /** The signing secret is kept, so that URLs given out before a restart stay good. */
-function secretOf(database: Database): string {
+function readSecret(database: Database): string {
   database.exec('CREATE TABLE IF NOT EXISTS secrets (secret TEXT NOT NULL) STRICT');
   const kept = database.prepare('SELECT secret FROM secrets').get()?.secret;
   if (typeof kept === 'string') return kept;
@@ -59,7 +59,7 @@ async function open(
   // With a colon as well: it is how the gateway's STORE_URL says so.
   const dataDir = /^memory:?$/.test(options.dataDir ?? 'memory') ? undefined : options.dataDir;
   const { seed = DEFAULT_SEED, size = 'full', fasta, dialect = 'plain', onProgress, onRequest } = options;
-  const conventions = conventionsOf(dialect);
+  const conventions = listConventions(dialect);
   const wire = readWireSettings(options.wire ?? {});
   const routes = createRoutes(wire);
   const limits = { ...defaultLimits, ...options.limits };
@@ -79,7 +79,7 @@ async function open(
 
   let url = '';
   const baseUrl = (): string => options.publicUrl ?? url;
-  const signer = createSigner({ secret: secretOf(database), baseUrl, clock });
+  const signer = createSigner({ secret: readSecret(database), baseUrl, clock });
   const faults = createFaults();
   const store = openBatchStore(database);
   const folder = createFolder({ ...DEFAULT_FORM, ...options.resultForm });

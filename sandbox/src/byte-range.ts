@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
  * First and last byte, both included; 'whole' when the header is absent or not understood, 'none'
  * when it lies outside.
  */
-function rangeOf(header: string | null, size: number): { first: number; last: number } | 'whole' | 'none' {
+function readRange(header: string | null, size: number): { first: number; last: number } | 'whole' | 'none' {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole';
   if (from === '') {
@@ -31,7 +31,7 @@ export function serveBytes(request: Request, bytes: Uint8Array<ArrayBuffer>, con
 
   const ifRange = request.headers.get('if-range');
   const asked = ifRange === null || ifRange === etag ? request.headers.get('range') : null;
-  const range = rangeOf(asked, bytes.length);
+  const range = readRange(asked, bytes.length);
   if (range === 'none')
     return new Response(null, {
       status: 416,

@@ -62,9 +62,9 @@ function readWire(data: z.output<typeof variables>) {
     Object.fromEntries(named.map(([variable, setting]) => [setting, given.get(variable)])),
   );
   if (result.success) return { wire: result.data };
-  const variableOf = (setting: PropertyKey | undefined): string =>
+  const toVariable = (setting: PropertyKey | undefined): string =>
     named.find(([, name]) => name === setting)?.[0] ?? String(setting);
-  return { problems: result.error.issues.map(({ path, message }) => `${variableOf(path[0])}: ${message}`) };
+  return { problems: result.error.issues.map(({ path, message }) => `${toVariable(path[0])}: ${message}`) };
 }
 
 /**

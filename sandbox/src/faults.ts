@@ -96,10 +96,10 @@ async function spoil(answer: Response, rule: Fault, { outgoing, incoming }: Http
 /** Does to each answer what the next fault of its operation says. The control routes are spared. */
 export function withFaults(
   faults: Faults,
-  { operationOf }: Routes,
+  { findOperation }: Routes,
 ): MiddlewareHandler<{ Bindings: HttpBindings }> {
   return async (c, next) => {
-    const operation = operationOf(c.req.method, c.req.path) ?? '';
+    const operation = findOperation(c.req.method, c.req.path) ?? '';
     const rule = operation === 'control' ? undefined : faults.next(operation);
     if (rule === undefined) return next();
     if (rule.delay_ms > 0) await sleep(rule.delay_ms);

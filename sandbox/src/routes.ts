@@ -14,7 +14,7 @@ export interface Routes {
   /** Routes of a path, whatever their method; the first one of a method wins. */
   at(path: string): Route[];
   /** The operation that a request is for; undefined when there is none. HEAD counts as GET. */
-  operationOf(method: string, path: string): string | undefined;
+  findOperation(method: string, path: string): string | undefined;
 }
 
 const batchOperations = ['submit', 'list', 'status', 'cancel'];
@@ -61,7 +61,7 @@ export function createRoutes({
   return {
     all,
     at,
-    operationOf(method, path) {
+    findOperation(method, path) {
       if (path.startsWith('/control')) return 'control';
       const asked = method === 'HEAD' ? 'GET' : method;
       return at(path).find((route) => route.method === asked)?.operation;

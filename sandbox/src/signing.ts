@@ -24,7 +24,7 @@ export function createSigner({
   baseUrl: () => string;
   clock: Clock;
 }): Signer {
-  const signatureOf = (path: string, expires: string): Buffer =>
+  const sign = (path: string, expires: string): Buffer =>
     createHmac('sha256', secret).update(`${path}\n${expires}`).digest();
 
   return {
@@ -32,7 +32,7 @@ export function createSigner({
       const expires = String(Math.floor(clock.now() / 1000) + lifetimeSeconds);
       const url = new URL(path, baseUrl());
       url.searchParams.set('expires', expires);
-      url.searchParams.set('signature', signatureOf(url.pathname, expires).toString('hex'));
+      url.searchParams.set('signature', sign(url.pathname, expires).toString('hex'));
       return url.href;
     },
     check(requestUrl) {
@@ -40,7 +40,7 @@ export function createSigner({
       const { pathname, searchParams } = new URL(requestUrl, 'http://sandbox');
       const expires = searchParams.get('expires') ?? '';
       const given = Buffer.from(searchParams.get('signature') ?? '', 'hex');
-      const wanted = signatureOf(pathname, expires);
+      const wanted = sign(pathname, expires);
       if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) return 'invalid';
       return clock.now() < Number(expires) * 1000 ? 'ok' : 'expired';
     },

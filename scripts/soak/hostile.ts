@@ -13,7 +13,7 @@ import { type ServerProcess, startServer } from '../../test/system/server-proces
 import { ATTACKS, type Attack, type Target } from './attacks.ts';
 import { startHostileService } from './hostile-service.ts';
 import { descriptors, forgetPeak, peakBytes, residentBytes } from './process.ts';
-import { METRICS_TOKEN, sampleOf } from './sample.ts';
+import { METRICS_TOKEN, takeSample } from './sample.ts';
 import { post } from './send.ts';
 
 export interface Finding {
@@ -131,7 +131,7 @@ export async function runAttacks(
     const place = await open(attack.target);
     const { pid, idle, server } = place;
     // The event loop's delay is measured since the last sample.
-    await sampleOf(server, 0);
+    await takeSample(server, 0);
     forgetPeak(pid);
     await watcher.begin(server.url, pid);
     const wrong = await attack.run({ url: server.url, key: KEY, answer: service.answer, isShort });
@@ -139,7 +139,7 @@ export async function runAttacks(
     await sleep(isShort ? 500 : 2_000);
     const [health = Infinity, ownHealth = Infinity] = await watcher.end();
     const alive = isAlive(place);
-    const late = alive ? (await sampleOf(server, 0)).longest * 1000 : Infinity;
+    const late = alive ? (await takeSample(server, 0)).longest * 1000 : Infinity;
     const finding: Finding = {
       attack: attack.name,
       peak: alive ? peakBytes(pid) - idle : Infinity,
@@ -186,7 +186,7 @@ export interface Bounds {
 const GOAL: Bounds = { peak: 500e6, health: 5_000, ownHealth: 2_000 };
 
 /** Lists the problems of a finding; empty if there are none. */
-export const problemsOf = (finding: Finding, bounds: Bounds): string[] => [
+export const findProblems = (finding: Finding, bounds: Bounds): string[] => [
   ...(finding.alive ? [] : ['the process is gone']),
   ...(finding.wrong === undefined ? [] : [finding.wrong]),
   ...(finding.lost > 0 ? [`${finding.lost} descriptors did not come back`] : []),
@@ -206,9 +206,9 @@ export async function runHostile(only: string | undefined): Promise<boolean> {
   const findings = await runAttacks(attacks, false, (finding) => {
     const { attack, peak, health, ownHealth, late } = finding;
     const cells = [peak / 1e6, health, ownHealth, late].map((cell) => cell.toFixed(0));
-    const problems = problemsOf(finding, GOAL).join('; ');
+    const problems = findProblems(finding, GOAL).join('; ');
     process.stdout.write(`| ${attack} | ${cells.join(' | ')} | ${problems} |\n`);
   });
   process.stdout.write(`\nload ${loadavg()[0]?.toFixed(1)}\n`);
-  return findings.every((finding) => problemsOf(finding, GOAL).length === 0);
+  return findings.every((finding) => findProblems(finding, GOAL).length === 0);
 }

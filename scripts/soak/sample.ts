@@ -40,7 +40,7 @@ function openFiles(pid: number | undefined): { sockets: number; files: number } 
 }
 
 /** Takes a sample. @throws when the gateway does not tell */
-export async function sampleOf({ url, child }: ServerProcess, at: number): Promise<Sample> {
+export async function takeSample({ url, child }: ServerProcess, at: number): Promise<Sample> {
   const answer = await fetch(`${url}/metrics`, {
     headers: { authorization: `Bearer ${METRICS_TOKEN}`, connection: 'close' },
     signal: AbortSignal.timeout(20_000),

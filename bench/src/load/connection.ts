@@ -47,7 +47,7 @@ interface Ending {
 const NOTHING = Buffer.alloc(0);
 const HEADER_END = Buffer.from('\r\n\r\n');
 
-function endingOf(header: string, status: number): Ending {
+function toEnding(header: string, status: number): Ending {
   if (status === 304 || status === 204) return { length: 0 };
   const length = /\r\ncontent-length: *(\d+)/i.exec(header)?.[1];
   if (length !== undefined) return { length: Number(length) };
@@ -215,7 +215,7 @@ export async function openConnection(url: string): Promise<Connection> {
     status = Number(header.slice(9, 12));
     bytes = 0;
     try {
-      ending = endingOf(header, status);
+      ending = toEnding(header, status);
     } catch (error) {
       fail(error instanceof Error ? error : new Error(String(error)));
       return;

@@ -1,7 +1,7 @@
 // A client without any gateway: asks the service itself and reads the answers by hand, with Node's
 // own inflate. It listens nowhere; the bench tells it over its channel what to do and how many at a
 // time.
-import { hashesOf } from '../world/facts.ts';
+import { listHashes } from '../world/facts.ts';
 import { openService, readArchive, type Wanted } from './sources.ts';
 
 /** The fields that the bench asks for. */
@@ -35,7 +35,7 @@ let made: { readonly from: number; readonly hashes: readonly string[] } = { from
 
 function listFrom(from: number, size: number): readonly string[] {
   const list = made.hashes.slice(from - made.from, from - made.from + size);
-  return list.length === size ? list : hashesOf(from, size);
+  return list.length === size ? list : listHashes(from, size);
 }
 
 /** @returns how long each list took, milliseconds */
@@ -60,7 +60,7 @@ process.on('message', (message: unknown) => {
   if (typeof message !== 'object' || message === null) return;
   if ('hashesFrom' in message && 'count' in message) {
     const from = Number(message.hashesFrom);
-    made = { from, hashes: hashesOf(from, Number(message.count)) };
+    made = { from, hashes: listHashes(from, Number(message.count)) };
     process.send?.(null);
   }
   if ('wanted' in message) run(message as Work).then((times) => process.send?.(times));

@@ -47,7 +47,7 @@ function namesBelow(nodes: readonly FieldNode[], names = new Set<string>()): Set
 }
 
 /** The parts of proteins that the query asks for, so that nothing else is fetched. */
-function wantedOf(info: GraphQLResolveInfo): Wanted {
+function readWanted(info: GraphQLResolveInfo): Wanted {
   const names = namesBelow(info.fieldNodes);
   return {
     cluster: names.has('cluster'),
@@ -68,20 +68,20 @@ export const resolvers = {
       nodes: sources.catalogue.slice(0, first ?? 1000),
     }),
     protein: (_: unknown, { hash }: { hash: string }, { sources }: PeerContext, info: GraphQLResolveInfo) =>
-      sources.protein(hash, wantedOf(info)),
+      sources.protein(hash, readWanted(info)),
     proteins: (
       _: unknown,
       { hashes }: { hashes: string[] },
       { sources }: PeerContext,
       info: GraphQLResolveInfo,
-    ) => sources.proteins(hashes, wantedOf(info)),
+    ) => sources.proteins(hashes, readWanted(info)),
     lookup: async (
       _: unknown,
       { ids }: { ids: string[] },
       { sources }: PeerContext,
       info: GraphQLResolveInfo,
     ) => {
-      const proteins = await sources.proteins(ids, wantedOf(info));
+      const proteins = await sources.proteins(ids, readWanted(info));
       return ids.map((requested, n) => ({ requested, protein: proteins[n] ?? null }));
     },
   },

@@ -37,7 +37,7 @@ async function post<T>(operation: string, body: object, authorization: string): 
   return ((await answer.body.json()) as { data: T }).data;
 }
 
-const lengthOf = ({ chains }: Input['items'][number]): number =>
+const computeLength = ({ chains }: Input['items'][number]): number =>
   chains.reduce((sum, { protein }) => sum + (protein?.sequence.length ?? 0), 0);
 const toItem = ({ chains }: Input['items'][number]) => ({
   sequences: chains.map(({ protein, ligand }, n) =>
@@ -46,7 +46,7 @@ const toItem = ({ chains }: Input['items'][number]) => ({
       : { type: 'protein', id: `C${n}`, sequence: protein.sequence },
   ),
 });
-const authorizationOf = ({ request }: { request: Request }): string =>
+const readAuthorization = ({ request }: { request: Request }): string =>
   request.headers.get('authorization') ?? '';
 
 const yoga = createYoga({
@@ -58,13 +58,13 @@ const yoga = createYoga({
         checkFold: (_: unknown, { input: { items } }: { input: Input }) => ({
           ok: true,
           taskCount: items.length,
-          totalLength: items.reduce((sum, item) => sum + lengthOf(item), 0),
+          totalLength: items.reduce((sum, item) => sum + computeLength(item), 0),
           issues: [],
           warnings: [],
           items: items.map((item, index) => ({
             index,
             name: item.name,
-            length: lengthOf(item),
+            length: computeLength(item),
             chainCount: item.chains.length,
           })),
         }),
@@ -73,7 +73,7 @@ const yoga = createYoga({
       Mutation: {
         submitFold: async (_: unknown, { input }: { input: Input }, context: { request: Request }) => {
           const body = { model: input.model, payload: input.items.map(toItem) };
-          const { batch_id: batchId } = await post<Listed>('submit', body, authorizationOf(context));
+          const { batch_id: batchId } = await post<Listed>('submit', body, readAuthorization(context));
           return { __typename: 'FoldSubmitted', batch: { batchId } };
         },
       },
@@ -84,7 +84,7 @@ const yoga = createYoga({
           context: { request: Request },
         ) => {
           const body = { batch_id: batchId, include_responses: true, limit: first };
-          const { items, cursor } = await post<Listed>('list', body, authorizationOf(context));
+          const { items, cursor } = await post<Listed>('list', body, readAuthorization(context));
           return {
             nodes: items.map(({ task_id: taskId, status }) => ({ taskId, status: status.toUpperCase() })),
             pageInfo: { hasNextPage: cursor !== null, endCursor: cursor },

@@ -54,7 +54,7 @@ const kilobytes = (status: string, name: string): number =>
 export const pinning = (): boolean => canPin;
 
 /** A name as that of a file. */
-export const fileNameOf = (name: string): string => name.replaceAll('/', '-');
+export const toFileName = (name: string): string => name.replaceAll('/', '-');
 
 /** Gives this process a core. */
 export const pinSelf = (core: number): void => {
@@ -72,7 +72,7 @@ export const stopAll = async (): Promise<void> => {
 /** @throws Error with what it wrote when it ends, or says no address in time */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const { name, file, core, folder } = options;
-  const log = join(folder, `${fileNameOf(name)}.log`);
+  const log = join(folder, `${toFileName(name)}.log`);
   const out = openSync(log, 'w');
   const command = [process.execPath, ...(options.flags ?? []), '--import', PROBE, file];
   // A process without a core of its own gets all of them: it would inherit that of the bench.

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Child, fileNameOf, startChild } from './child.ts';
+import { type Child, startChild, toFileName } from './child.ts';
 
 /** The compiled files of the bench, and the root of the project. */
 const HERE = fileURLToPath(new URL('..', import.meta.url));
@@ -53,11 +53,11 @@ export type ContestantName = keyof typeof CONTESTANTS | `${typeof CHECKOUT}${str
 const isCheckout = (name: ContestantName): name is `${typeof CHECKOUT}${string}` => name.startsWith(CHECKOUT);
 export const checkoutName = (folder: string): ContestantName => `${CHECKOUT}${resolve(folder)}`;
 
-const contestantOf = (name: ContestantName): Contestant =>
+const findContestant = (name: ContestantName): Contestant =>
   isCheckout(name) ? foldAtlas(name, name.slice(CHECKOUT.length)) : CONTESTANTS[name];
 
 /** The flags and the environment that `npm start` of a checkout gives to node. */
-function startOf(root: string): { flags: readonly string[]; env: Record<string, string> } {
+function toStart(root: string): { flags: readonly string[]; env: Record<string, string> } {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
@@ -69,7 +69,7 @@ function startOf(root: string): { flags: readonly string[]; env: Record<string, 
   };
 }
 
-export const titleOf = (name: string): string => CONTESTANTS[name as keyof typeof CONTESTANTS]?.title ?? name;
+export const toTitle = (name: string): string => CONTESTANTS[name as keyof typeof CONTESTANTS]?.title ?? name;
 
 /**
  * FoldAtlas as an operator runs it: every limit, the request log and the metrics on. Only the
@@ -114,8 +114,8 @@ export function startContestant(
   label: string = name,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
-  const { file, root, env: own = {} } = contestantOf(name);
-  const start = root === undefined ? undefined : startOf(root);
+  const { file, root, env: own = {} } = findContestant(name);
+  const start = root === undefined ? undefined : toStart(root);
   return startChild({
     name: label,
     file,
@@ -126,7 +126,7 @@ export function startContestant(
       ? { env: { UPSTREAM_URL: upstream ?? '', ...own } }
       : {
           flags: start.flags,
-          env: { ...start.env, ...foldAtlasSettings(join(folder, fileNameOf(label)), upstream), ...env },
+          env: { ...start.env, ...foldAtlasSettings(join(folder, toFileName(label)), upstream), ...env },
           announces: FOLDATLAS_LISTENS,
         }),
   });

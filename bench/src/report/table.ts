@@ -34,7 +34,7 @@ export function markdownTable({ title, note, columns, rows }: Table): string {
   ].join('\n');
 }
 
-const digitsOf = (value: number): number =>
+const toDigits = (value: number): number =>
   Math.abs(value) >= 100 || Number.isInteger(value) ? 0 : Math.abs(value) >= 10 ? 1 : 2;
 
 const bound = (target: Target): string =>
@@ -44,7 +44,7 @@ const bound = (target: Target): string =>
 
 /** The measured value with its interval, where it has one. */
 function measuredText({ measured, interval, unit }: Target): string {
-  const digits = digitsOf(measured);
+  const digits = toDigits(measured);
   const range = interval?.map((end) => shown(end, digits)).join(' to ');
   return `${shown(measured, digits)} ${unit}${range === undefined ? '' : ` (${range})`}`;
 }

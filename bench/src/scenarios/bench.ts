@@ -8,9 +8,9 @@ import {
   checkoutName,
   type StartOptions,
   startContestant,
-  titleOf,
+  toTitle,
 } from '../processes/contestants.ts';
-import { hashesOf } from '../world/facts.ts';
+import { listHashes } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 
 export interface Bench {
@@ -33,7 +33,7 @@ export interface Bench {
   /** The hashes of so many proteins that were never asked for. */
   fresh(count: number): string[];
   /** The number of a protein that was fresh a short while ago. */
-  numberOf(hash: string): number | undefined;
+  findNumber(hash: string): number | undefined;
   /** Tells what is being done. */
   progress(text: string): void;
 }
@@ -42,7 +42,7 @@ export interface Bench {
 const RECENT = 10_000;
 
 export function openBench(
-  options: Omit<Bench, 'child' | 'rivals' | 'reserve' | 'fresh' | 'numberOf'>,
+  options: Omit<Bench, 'child' | 'rivals' | 'reserve' | 'fresh' | 'findNumber'>,
 ): Bench {
   const children = new Map<ContestantName, Promise<Child>>();
   const recent = new Map<string, number>();
@@ -56,12 +56,12 @@ export function openBench(
     reserve,
     fresh(count) {
       const first = reserve(count);
-      const hashes = hashesOf(first, count);
+      const hashes = listHashes(first, count);
       if (recent.size > RECENT) recent.clear();
       for (const [n, hash] of hashes.entries()) recent.set(hash, first + n);
       return hashes;
     },
-    numberOf: (hash) => recent.get(hash),
+    findNumber: (hash) => recent.get(hash),
     rivals: (peers) => ['foldatlas', ...options.checkouts.map(checkoutName), ...peers],
     child(name) {
       const started = children.get(name) ?? startContestant(name, options.start);
@@ -116,7 +116,7 @@ function compareBody(
   const answer = JSON.parse(body.toString(), reviver) as { data?: unknown; errors?: unknown };
   if (answer.errors !== undefined || !isDeepStrictEqual(answer.data, expected))
     throw new Error(
-      `${titleOf(name)} answers wrongly.\nexpected ${JSON.stringify(expected).slice(0, 700)}\nanswered ${JSON.stringify(answer).slice(0, 700)}`,
+      `${toTitle(name)} answers wrongly.\nexpected ${JSON.stringify(expected).slice(0, 700)}\nanswered ${JSON.stringify(answer).slice(0, 700)}`,
     );
 }
 

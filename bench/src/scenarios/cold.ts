@@ -4,7 +4,7 @@ import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { type Bench, compareAnswer } from './bench.ts';
 import { openExpected, SMALL } from './expected.ts';
-import { LOAD_COLUMNS, measure, rowsOf } from './measure.ts';
+import { LOAD_COLUMNS, measure, toRows } from './measure.ts';
 
 const PEERS: readonly ContestantName[] = ['mercurius', 'apollo', 'yoga'];
 const CONNECTIONS = 16;
@@ -28,7 +28,7 @@ export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
         title: 'Cold, small: hash, length and sequence of a protein never seen',
         note: `Another protein in every query, ${CONNECTIONS} connections, no delay of the service.`,
         columns: LOAD_COLUMNS,
-        rows: rowsOf(measured),
+        rows: toRows(measured),
       },
     ],
     targets: [],

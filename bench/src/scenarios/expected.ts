@@ -1,6 +1,6 @@
 // The queries that are measured, and the data that each must be answered with, computed from the
 // hash.
-import { clusterFacts, representativeOf, sequenceOf, templateOf } from '../world/facts.ts';
+import { clusterFacts, spellSequence, toRepresentative, toTemplate } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 import type { Bench } from './bench.ts';
 
@@ -28,15 +28,15 @@ export const keepAtoms = (key: string, value: unknown): unknown =>
   key === 'text' && typeof value === 'string' ? atomLines(value) : value;
 
 /** The answer that a query on proteins must get. */
-export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 'numberOf'>) {
+export function openExpected({ templates, findNumber }: Pick<Bench, 'templates' | 'findNumber'>) {
   const pick = (hash: string): Template & { readonly sequence: string } => {
-    const number = numberOf(hash) ?? Number.NaN;
-    const template = templates[templateOf(number)];
+    const number = findNumber(hash) ?? Number.NaN;
+    const template = templates[toTemplate(number)];
     if (template === undefined) throw new RangeError(`Protein ${hash} was not fresh.`);
-    return { ...template, sequence: sequenceOf(number) };
+    return { ...template, sequence: spellSequence(number) };
   };
   const cluster = (hash: string) => {
-    const facts = clusterFacts(representativeOf(hash));
+    const facts = clusterFacts(toRepresentative(hash));
     return {
       representativeHash: facts.protein_hash,
       name: facts.protein_name,

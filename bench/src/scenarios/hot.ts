@@ -5,7 +5,7 @@ import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { askOnce, type Bench, compareAnswer } from './bench.ts';
 import { ONE, openExpected, TINY } from './expected.ts';
-import { LOAD_COLUMNS, measure, ofWho, rowsOf } from './measure.ts';
+import { LOAD_COLUMNS, measure, ofWho, toRows } from './measure.ts';
 
 const CONNECTIONS = 16;
 const CACHED: readonly ContestantName[] = ['mercurius-cache', 'yoga-cache'];
@@ -44,7 +44,7 @@ export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
         title: 'Hot, tiny: `features(first: 10)`',
         note: `The same POST over ${CONNECTIONS} connections; peers with their caches on.`,
         columns: LOAD_COLUMNS,
-        rows: rowsOf(measured),
+        rows: toRows(measured),
       },
     ],
     targets: [],
@@ -70,7 +70,7 @@ export async function hotOne(bench: Bench): Promise<ScenarioResult> {
         title: 'Hot, one protein with its cluster and five features',
         note: `The same POST over ${CONNECTIONS} connections; peers with their caches on.`,
         columns: LOAD_COLUMNS,
-        rows: rowsOf(measured),
+        rows: toRows(measured),
       },
     ],
     targets: [

@@ -6,7 +6,7 @@ import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { type Bench, compareAnswer, setStub, stubCounts, sum } from './bench.ts';
 import { LIST, LIST_OF_TEN, openExpected } from './expected.ts';
-import { costAgainst, LOAD_COLUMNS, measure, rowsOf } from './measure.ts';
+import { costAgainst, LOAD_COLUMNS, measure, toRows } from './measure.ts';
 
 const SIZE = 100;
 const LATENCY = 20;
@@ -66,13 +66,13 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
         title: `${SIZE} proteins never seen, with cluster and five features`,
         note: 'Other proteins in every query, 4 connections, no delay of the service. The REST client asks the bulk look-up and reads the archive, without any server around it.',
         columns: LOAD_COLUMNS,
-        rows: rowsOf(measured),
+        rows: toRows(measured),
       },
       {
         title: `${SIZE} proteins never seen, with cluster and ten features`,
         note: 'The same over 8 connections, each feature with its value, index and label.',
         columns: LOAD_COLUMNS,
-        rows: rowsOf(nested),
+        rows: toRows(nested),
       },
     ],
     targets: [
@@ -106,7 +106,7 @@ export async function farList(bench: Bench): Promise<ScenarioResult> {
         title: `The same, ${LATENCY} ms away`,
         note: `Each call of the service takes ${LATENCY} ms; one connection.`,
         columns: LOAD_COLUMNS,
-        rows: rowsOf(measured),
+        rows: toRows(measured),
       },
     ],
     targets: [

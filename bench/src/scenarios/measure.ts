@@ -4,7 +4,7 @@ import { type LoadOptions, type LoadResult, load } from '../load/load.ts';
 import type { Work } from '../peers/rest-client.ts';
 import type { Wanted } from '../peers/sources.ts';
 import type { Child } from '../processes/child.ts';
-import { titleOf } from '../processes/contestants.ts';
+import { toTitle } from '../processes/contestants.ts';
 import type { Column, Row } from '../report/result.ts';
 import { median, percentile, rotated } from '../report/statistics.ts';
 import { type Bench, setStub, stubCounts, sum } from './bench.ts';
@@ -137,7 +137,7 @@ export async function warmUp(bench: Bench, plan: Plan): Promise<void> {
   const all = who.map((child) => ({ child, isWarm: child.warmFor.has(kind), answers: 0, used: 0 }));
   for (let cold = all; cold.length > 0; cold = cold.filter(({ isWarm }) => !isWarm))
     for (const one of cold) {
-      bench.progress(`warming up: ${titleOf(one.child.name)}`);
+      bench.progress(`warming up: ${toTitle(one.child.name)}`);
       // The service answers without delay: a process that waits for it is warm much later.
       const step = one.isWarm ? plan : { ...plan, latency: 0 };
       const { cpu, answers } = await sample(bench, one.child, step, STEP_SECONDS);
@@ -156,7 +156,7 @@ export async function measure(bench: Bench, plan: Plan): Promise<Measured[]> {
   if (plan.isNew !== true) await warmUp(bench, plan);
   for (let round = 0; round < rounds; round += 1) {
     for (const child of rotated(plan.who, round)) {
-      bench.progress(`round ${round + 1} of ${rounds}: ${titleOf(child.name)}`);
+      bench.progress(`round ${round + 1} of ${rounds}: ${toTitle(child.name)}`);
       samples.get(child)?.push(await sample(bench, child, plan, seconds));
     }
   }
@@ -190,10 +190,10 @@ export const LOAD_COLUMNS: readonly Column[] = [
 ];
 
 /** The same of everybody, with the CPU time of an answer as a multiple of FoldAtlas'. */
-export function rowsOf(measured: readonly Measured[]): Row[] {
+export function toRows(measured: readonly Measured[]): Row[] {
   const ours = measured.find(({ who }) => who === 'foldatlas')?.cpu ?? Number.NaN;
   return measured.map(({ who, rate, cpu, p50, p99, first, peak, calls, stall }) => ({
-    who: titleOf(who),
+    who: toTitle(who),
     values: {
       rate,
       cpu,

@@ -3,10 +3,10 @@
 import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { sequenceOf } from '../world/facts.ts';
+import { spellSequence } from '../world/facts.ts';
 import { askOnce, type Bench, compareAnswer, setStub } from './bench.ts';
 import { AUTH, itemName, submit } from './gateway.ts';
-import { LOAD_COLUMNS, type Measured, measure, ofWho, rowsOf } from './measure.ts';
+import { LOAD_COLUMNS, type Measured, measure, ofWho, toRows } from './measure.ts';
 
 const ITEMS = 100;
 const PAGE = 100;
@@ -26,7 +26,10 @@ const TASKS = `query Tasks($id: ID!, $first: Int!) { batch(batchId: $id) { tasks
 const items = (count: number, n: number) =>
   Array.from({ length: count }, (_, i) => ({
     name: `${itemName(i)} of ${n}`,
-    chains: [{ protein: { sequence: DOMAIN + sequenceOf(n * ITEMS + i) } }, { ligand: { smiles: LIGAND } }],
+    chains: [
+      { protein: { sequence: DOMAIN + spellSequence(n * ITEMS + i) } },
+      { ligand: { smiles: LIGAND } },
+    ],
   }));
 
 /** The n-th check of a hundred complexes, the answer to it, and the n-th submission of one. */
@@ -65,7 +68,7 @@ const table = (title: string, note: string, measured: readonly Measured[]) => ({
   title,
   note,
   columns: LOAD_COLUMNS,
-  rows: rowsOf(measured),
+  rows: toRows(measured),
 });
 
 export async function mutations(bench: Bench): Promise<ScenarioResult> {

@@ -2,7 +2,7 @@
 // new processes that are loaded in turns, ABBA, so that a machine that slows down slows both.
 import { load } from '../load/load.ts';
 import type { Child } from '../processes/child.ts';
-import { type ContestantName, checkoutName, startContestant, titleOf } from '../processes/contestants.ts';
+import { type ContestantName, checkoutName, startContestant, toTitle } from '../processes/contestants.ts';
 import type { Row, ScenarioResult, Target } from '../report/result.ts';
 import { median, ratioInterval } from '../report/statistics.ts';
 import { type Bench, setStub, sum } from './bench.ts';
@@ -67,10 +67,10 @@ export async function pairs(bench: Bench): Promise<ScenarioResult> {
       }
       const { middle, low, high } = ratioInterval(costs.map(([ours, other]) => ours / other));
       const [cpu, peer] = [median(costs.map(([ours]) => ours)), median(costs.map(([, other]) => other))];
-      rows.push({ who: `${kind.name}, ${titleOf(name)}`, values: { cpu, peer, middle, low, high, count } });
+      rows.push({ who: `${kind.name}, ${toTitle(name)}`, values: { cpu, peer, middle, low, high, count } });
       if (most !== undefined)
         targets.push({
-          text: `${kind.title}: CPU time against ${titleOf(name)}`,
+          text: `${kind.title}: CPU time against ${toTitle(name)}`,
           measured: middle,
           interval: [low, high],
           unit: '×',

@@ -22,15 +22,15 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
   // As the image has it; the first start fills it. Node knows it from 22.1 on.
   const compiled = { NODE_COMPILE_CACHE: join(bench.start.folder, 'compile-cache') };
   const kinds = [
-    { who: 'without the sandbox', upstream: bench.stub.url, folderOf: (n: number) => `no sandbox ${n}` },
+    { who: 'without the sandbox', upstream: bench.stub.url, toFolder: (n: number) => `no sandbox ${n}` },
     {
       who: 'without the sandbox, its code compiled',
       upstream: bench.stub.url,
-      folderOf: (n: number) => `compiled ${n}`,
+      toFolder: (n: number) => `compiled ${n}`,
       env: compiled,
     },
-    { who: 'with the sandbox, first start', upstream: undefined, folderOf: (n: number) => `sandbox ${n}` },
-    { who: 'with the sandbox, its data there', upstream: undefined, folderOf: () => 'sandbox 0' },
+    { who: 'with the sandbox, first start', upstream: undefined, toFolder: (n: number) => `sandbox ${n}` },
+    { who: 'with the sandbox, its data there', upstream: undefined, toFolder: () => 'sandbox 0' },
   ];
   const readMemory = async (child: Child): Promise<{ started: number; memory: number }> => {
     await sleep(Math.min(STARTED_SECONDS, idle) * 1000);
@@ -48,14 +48,14 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
     cpu: number;
     idle: ReturnType<typeof readMemory>;
   }[] = [];
-  for (const { who, upstream, folderOf, env } of kinds) {
+  for (const { who, upstream, toFolder, env } of kinds) {
     const starts: number[] = [];
     const answers: number[] = [];
     const firsts: number[] = [];
     const cpus: number[] = [];
     for (let n = 0; n < times; n += 1) {
       bench.progress(`start ${who}`);
-      const folder = join(bench.start.folder, folderOf(n));
+      const folder = join(bench.start.folder, toFolder(n));
       mkdirSync(folder, { recursive: true });
       const since = performance.now();
       const child = await startContestant('foldatlas', { folder, upstream, core: undefined }, undefined, env);

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
-import { type ContestantName, startContestant, titleOf } from '../processes/contestants.ts';
+import { type ContestantName, startContestant, toTitle } from '../processes/contestants.ts';
 import type { Column, ScenarioResult, Target } from '../report/result.ts';
 import { askOnce, type Bench, compareAnswer } from './bench.ts';
 import { keepAtoms, openExpected, STREAMED, STRUCTURES } from './expected.ts';
@@ -60,7 +60,7 @@ async function started(bench: Bench, fresh: () => string[]): Promise<Child[]> {
     throw new Error(`FoldAtlas answers wrongly in parts: ${body.toString('utf8', 0, 600)}`);
   const who = [whole, streamed];
   for (const name of bench.rivals(PEERS).slice(1)) {
-    const child = await open(name, titleOf(name));
+    const child = await open(name, toTitle(name));
     const ids = fresh();
     await compareAnswer(child, operationBytes(STRUCTURES, { ids }), structures(ids), keepAtoms);
     who.push(child);
@@ -85,9 +85,9 @@ async function measureSides(bench: Bench, plan: Pick<Plan, 'who' | 'next' | 'sea
   return { one, four, warm: await measure(bench, { ...plan, connections: 1 }) };
 }
 
-function targetsOf({ one, four, warm }: Sides): Target[] {
+function toTargets({ one, four, warm }: Sides): Target[] {
   const name = `${SIZE} structures`;
-  const best = Math.min(...PEERS.map((peer) => ofWho(warm, titleOf(peer)).p50));
+  const best = Math.min(...PEERS.map((peer) => ofWho(warm, toTitle(peer)).p50));
   const peak = (list: readonly Measured[]): number => ofWho(list, WHOLE).peak / 1e6;
   return [
     {
@@ -122,6 +122,6 @@ export async function structures(bench: Bench): Promise<ScenarioResult> {
         })),
       },
     ],
-    targets: targetsOf({ one, four, warm }),
+    targets: toTargets({ one, four, warm }),
   };
 }

@@ -2,18 +2,18 @@
 // the start. It knows no HTTP.
 import { catalogueJson } from '../../../sandbox/src/atlas/catalogue.ts';
 import {
-  accessionOf,
   clusterFacts,
   clusterTemplate,
-  numberOf,
-  representativeOf,
-  sequenceOf,
-  templateOf,
+  findNumber,
+  spellSequence,
+  toAccession,
+  toRepresentative,
+  toTemplate,
 } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 import {
   type Entry,
-  entryOf,
+  makeEntry,
   type Piece,
   packPiece,
   plainPiece,
@@ -55,7 +55,7 @@ const rest = (value: object): string => `,${JSON.stringify(value).slice(1)}`;
 export async function openAtlasAnswers(templates: readonly Template[]) {
   const catalogue = await catalogueJson();
   const clusterRest = packPiece(rest(COMMON));
-  const structures = templates.map(({ memberPdb }) => entryOf('', [packPiece(memberPdb)]));
+  const structures = templates.map(({ memberPdb }) => makeEntry('', [packPiece(memberPdb)]));
   const features = new Map<string, readonly Piece[]>();
   const records = new Map<string, string>();
   const pick = (number: number): Template => {
@@ -86,20 +86,20 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
 
   function featuresEntry(numbers: ReadonlyMap<string, number>, pieces: readonly Piece[]): Entry {
     const parts = [...numbers].flatMap(([hash, number], n) => {
-      const piece = pieces[templateOf(number)];
+      const piece = pieces[toTemplate(number)];
       return [plainPiece(`${n === 0 ? '{' : ','}"${hash}":`), ...(piece === undefined ? [] : [piece])];
     });
-    return entryOf('features.json', [...parts, plainPiece(numbers.size === 0 ? '{}' : '}')]);
+    return makeEntry('features.json', [...parts, plainPiece(numbers.size === 0 ? '{}' : '}')]);
   }
 
   function clusterEntry(hashes: readonly string[]): Entry {
-    const representatives = [...new Set(hashes.map(representativeOf))];
+    const representatives = [...new Set(hashes.map(toRepresentative))];
     const clusters = representatives.flatMap((hash, n) => [
       plainPiece(`${n === 0 ? '' : ','}"${hash}":${JSON.stringify(clusterFacts(hash)).slice(0, -1)}`),
       clusterRest,
     ]);
-    const links = JSON.stringify(Object.fromEntries(hashes.map((hash) => [hash, representativeOf(hash)])));
-    return entryOf('cluster_info.json', [
+    const links = JSON.stringify(Object.fromEntries(hashes.map((hash) => [hash, toRepresentative(hash)])));
+    return makeEntry('cluster_info.json', [
       plainPiece('{"clusters":{'),
       ...clusters,
       plainPiece(`},"proteins":${links}}`),
@@ -112,7 +112,7 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     bulk(body: BulkBody): Zip {
       const numbers = new Map<string, number>();
       for (const hash of body.protein_hashes) {
-        const number = numbers.has(hash) ? undefined : numberOf(hash);
+        const number = numbers.has(hash) ? undefined : findNumber(hash);
         if (number !== undefined) numbers.set(hash, number);
       }
       const wanted = body.include_features ?? true;
@@ -121,15 +121,15 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
       const entries: Entry[] = [];
       if (body.include_structure !== false)
         for (const [hash, number] of numbers) {
-          const entry = structures[templateOf(number)];
+          const entry = structures[toTemplate(number)];
           if (entry !== undefined) entries.push(renamed(entry, `structures/${hash}.pdb`));
         }
       if (body.include_sequence !== false)
         entries.push(
-          entryOf(
+          makeEntry(
             'sequences.fasta',
             Array.from(numbers, ([hash, number]) =>
-              plainPiece(`>${hash}|${accessionOf(hash)}|uniparc\n${sequenceOf(number)}\n`),
+              plainPiece(`>${hash}|${toAccession(hash)}|uniparc\n${spellSequence(number)}\n`),
             ),
           ),
         );
@@ -140,15 +140,15 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     },
     /** GET /proteins/{hash}; undefined for what is no protein. */
     protein(hash: string, top: number): string | undefined {
-      const number = numberOf(hash);
+      const number = findNumber(hash);
       if (number === undefined) return undefined;
-      const template = pick(templateOf(number));
-      const key = `${templateOf(number)} ${top}`;
-      const sequence = sequenceOf(number);
+      const template = pick(toTemplate(number));
+      const key = `${toTemplate(number)} ${top}`;
+      const sequence = spellSequence(number);
       const own = JSON.stringify({
         protein_hash: hash,
-        accession: accessionOf(hash),
-        cluster_rep_protein_hash: representativeOf(hash) === hash ? null : representativeOf(hash),
+        accession: toAccession(hash),
+        cluster_rep_protein_hash: toRepresentative(hash) === hash ? null : toRepresentative(hash),
         sequence,
         sequence_length: sequence.length,
       }).slice(0, -1);
@@ -172,7 +172,7 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     },
     /** GET /clusters/{hash}; undefined for what represents no cluster. */
     cluster(hash: string, top: number): string | undefined {
-      if (representativeOf(hash) !== hash) return undefined;
+      if (toRepresentative(hash) !== hash) return undefined;
       const record = clusterRecord(hash);
       // The representative, and hashes that differ from it in their beginning.
       const members = Array.from({ length: record.cluster_size }, (_, n) =>

@@ -60,7 +60,7 @@ export function openBatchAnswers() {
     expires_at: new Date(Date.now() + DAY).toISOString(),
     results_expire_at: new Date(Date.now() + 31 * DAY).toISOString(),
   });
-  const taskOf = (id: string): { batch: Batch; number: number } | undefined => {
+  const findTask = (id: string): { batch: Batch; number: number } | undefined => {
     const batch = batches.get(id.slice(0, 36));
     return batch === undefined ? undefined : { batch, number: Number(id.slice(37) || '0') };
   };
@@ -106,7 +106,7 @@ export function openBatchAnswers() {
     },
     /** POST status; undefined for an unknown task. @param base - where results are downloaded */
     status(body: { task_id: string }, base: string): string | undefined {
-      const task = taskOf(body.task_id);
+      const task = findTask(body.task_id);
       if (task === undefined) return undefined;
       return enveloped(
         task.batch.done
@@ -121,7 +121,7 @@ export function openBatchAnswers() {
     },
     /** The file behind a task's `response`. */
     result(taskId: string): string | undefined {
-      const task = taskOf(taskId);
+      const task = findTask(taskId);
       return task && resultJson(task.number);
     },
   };

@@ -25,14 +25,14 @@ const state = { latency: 0, done: true };
 const counts = new Map<string, number>();
 let base = '';
 
-const topOf = (url: URL): number => Number(url.searchParams.get('topk_features') ?? '10');
+const readTop = (url: URL): number => Number(url.searchParams.get('topk_features') ?? '10');
 
 function answerGet(url: URL): Answer | undefined {
   if (url.pathname.startsWith('/downloads/'))
     return { operation: 'download', body: batches.result(url.pathname.slice(11, -5)) };
   const [, noun = '', name = ''] = url.pathname.slice(ATLAS.length).split('/');
-  if (noun === 'proteins') return { operation: 'protein', body: atlas.protein(name, topOf(url)) };
-  if (noun === 'clusters') return { operation: 'cluster', body: atlas.cluster(name, topOf(url)) };
+  if (noun === 'proteins') return { operation: 'protein', body: atlas.protein(name, readTop(url)) };
+  if (noun === 'clusters') return { operation: 'cluster', body: atlas.cluster(name, readTop(url)) };
   if (noun === 'features') return { operation: 'features', body: atlas.catalogue };
   return undefined;
 }
@@ -51,7 +51,7 @@ function answerPost(url: URL, text: string): Answer | undefined {
   return undefined;
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
@@ -62,7 +62,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
  */
 async function control(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === 'POST') {
-    Object.assign(state, JSON.parse(await textOf(request)));
+    Object.assign(state, JSON.parse(await readText(request)));
     counts.clear();
   }
   response.end(JSON.stringify(Object.fromEntries(counts)));
@@ -103,7 +103,7 @@ const server = createServer((request, response) => {
     url.pathname === '/control'
       ? control(request, response)
       : request.method === 'POST'
-        ? textOf(request).then((text) => send(response, answerPost(url, text)))
+        ? readText(request).then((text) => send(response, answerPost(url, text)))
         : send(response, answerGet(url));
   answered.catch((error: unknown) => {
     process.stderr.write(`${String(error)}\n`);

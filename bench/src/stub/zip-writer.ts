@@ -49,7 +49,7 @@ export function plainPiece(text: string): Piece {
 }
 
 /** A member out of pieces. */
-export function entryOf(name: string, pieces: readonly Piece[]): Entry {
+export function makeEntry(name: string, pieces: readonly Piece[]): Entry {
   let crc = 0;
   let size = 0;
   let packedSize = LAST.length;
@@ -107,9 +107,10 @@ export interface Zip {
 const FIRST_PIECE = 16 * 1024;
 const PIECE = 256 * 1024;
 
-const lengthOf = ({ name, packedSize }: Entry): number => 30 + name.length + packedSize + 46 + name.length;
+const computeLength = ({ name, packedSize }: Entry): number =>
+  30 + name.length + packedSize + 46 + name.length;
 
-function* partsOf(entries: readonly Entry[]): Generator<Buffer, void, undefined> {
+function* listParts(entries: readonly Entry[]): Generator<Buffer, void, undefined> {
   const offsets: number[] = [];
   let at = 0;
   for (const entry of entries) {
@@ -136,12 +137,12 @@ function* partsOf(entries: readonly Entry[]): Generator<Buffer, void, undefined>
 /** The whole archive. */
 export function writeZip(entries: readonly Entry[]): Zip {
   return {
-    byteLength: entries.reduce((sum, entry) => sum + lengthOf(entry), 22),
+    byteLength: entries.reduce((sum, entry) => sum + computeLength(entry), 22),
     *pieces() {
       let gathered: Buffer[] = [];
       let length = 0;
       let enough = FIRST_PIECE;
-      for (const part of partsOf(entries)) {
+      for (const part of listParts(entries)) {
         gathered.push(part);
         length += part.length;
         if (length < enough) continue;

@@ -31,34 +31,34 @@ export const TEMPLATE_SEQUENCES: readonly string[] = Array.from({ length: TEMPLA
 const beginnings = TEMPLATE_SEQUENCES.map((sequence) => sequence.slice(0, -SPELLED));
 
 /** The template of which the n-th protein is made. */
-export const templateOf = (n: number): number => n % TEMPLATES;
+export const toTemplate = (n: number): number => n % TEMPLATES;
 
 /** The sequence of the n-th protein. */
-export function sequenceOf(n: number): string {
+export function spellSequence(n: number): string {
   let spelled = '';
   let rest = n;
   for (let place = 0; place < SPELLED; place += 1) {
     spelled += AMINO_ACIDS.charAt(rest % AMINO_ACIDS.length);
     rest = Math.floor(rest / AMINO_ACIDS.length);
   }
-  return `${beginnings[templateOf(n)] ?? ''}${spelled}`;
+  return `${beginnings[toTemplate(n)] ?? ''}${spelled}`;
 }
 
 /** The hash of the n-th protein. */
-export const hashOf = (n: number): string => md5(sequenceOf(n));
+export const toHash = (n: number): string => md5(spellSequence(n));
 
 /** A list of so many, from the n-th on. */
-export const hashesOf = (from: number, length: number): string[] =>
-  Array.from({ length }, (_, n) => hashOf(from + n));
+export const listHashes = (from: number, length: number): string[] =>
+  Array.from({ length }, (_, n) => toHash(from + n));
 
 /**
  * The number of the protein with a hash; undefined where no protein that has been asked for so far
  * has it.
  */
-export const numberOf = openNumbers(hashOf);
+export const findNumber = openNumbers(toHash);
 
 /** The representative of its cluster: its own where the hash begins with c. */
-export const representativeOf = (hash: string): string => `c${hash.slice(1)}`;
+export const toRepresentative = (hash: string): string => `c${hash.slice(1)}`;
 
 /** The template whose features are those of a cluster. */
 export const clusterTemplate = (representative: string): number => digits(representative, 28) % TEMPLATES;
@@ -72,4 +72,4 @@ export const clusterFacts = (representative: string) => ({
 });
 
 /** The fields that are particular to a protein. */
-export const accessionOf = (hash: string): string => `UPI${hash.slice(-10).toUpperCase()}`;
+export const toAccession = (hash: string): string => `UPI${hash.slice(-10).toUpperCase()}`;

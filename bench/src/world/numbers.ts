@@ -1,7 +1,7 @@
 // The way back from a hash to the number of its protein: hashes are made in order, as far as
 // needed, and found in a table of 8 bytes a place, because a run asks for millions.
 
-const keyOf = (hash: string): number => Number.parseInt(hash.slice(0, 8), 16);
+const toKey = (hash: string): number => Number.parseInt(hash.slice(0, 8), 16);
 
 /**
  * @param ahead - how many hashes are made before one counts as unknown: numbers come nearly in
@@ -10,7 +10,7 @@ const keyOf = (hash: string): number => Number.parseInt(hash.slice(0, 8), 16);
  * proteins'
  */
 export function openNumbers(
-  hashOf: (n: number) => string,
+  toHash: (n: number) => string,
   ahead = 1 << 17,
 ): (hash: string) => number | undefined {
   let keys = new Uint32Array(1 << 16);
@@ -36,22 +36,22 @@ export function openNumbers(
   }
 
   function find(hash: string): number | undefined {
-    const key = keyOf(hash);
+    const key = toKey(hash);
     const mask = keys.length - 1;
     for (let at = key & mask; ; at = (at + 1) & mask) {
       const number = numbers[at] ?? 0;
       if (number === 0) return undefined;
-      if (keys[at] === key && hashOf(number - 1) === hash) return number - 1;
+      if (keys[at] === key && toHash(number - 1) === hash) return number - 1;
     }
   }
 
   /** Makes hashes until it is this one. */
   function make(hash: string): number | undefined {
     while (made < asked + ahead) {
-      const next = hashOf(made);
+      const next = toHash(made);
       made += 1;
       if (made * 2 > keys.length) grow();
-      place(keyOf(next), made);
+      place(toKey(next), made);
       if (next === hash) return made - 1;
     }
     return undefined;

@@ -27,7 +27,7 @@ export function uniprotAccession(random: Random, reviewed: boolean): string {
 }
 
 /** An accession of a metagenomic or archive database. */
-export function accessionOf(random: Random, source: Exclude<Source, 'uniprotkb'>): string {
+export function drawAccession(random: Random, source: Exclude<Source, 'uniprotkb'>): string {
   switch (source) {
     case 'uniparc':
       return uniparcId(random);

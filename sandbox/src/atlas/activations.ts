@@ -1,6 +1,6 @@
 // Where along a sequence each feature is active: the per-residue side of the definition in
 // features.ts, and the regions read off it.
-import { patternOf, type Windows } from './features.ts';
+import { toPattern, type Windows } from './features.ts';
 
 /** A run of residues over which a feature is active: 0-based, half-open, thousandths. */
 export interface ActiveRun {
@@ -14,8 +14,8 @@ export interface ActiveRun {
 const between = (strength: number): number => strength >> 1;
 
 /** The runs made by the windows `from` to `to` (half-open), which all belong to one feature. */
-function runsOf(windows: Windows, from: number, to: number): ActiveRun[] {
-  const { offsets } = patternOf(windows.features[from] ?? 0).spacing;
+function findRuns(windows: Windows, from: number, to: number): ActiveRun[] {
+  const { offsets } = toPattern(windows.features[from] ?? 0).spacing;
   const span = offsets[3] + 1;
   const runs: ActiveRun[] = [];
   for (let first = from; first < to; ) {
@@ -45,7 +45,7 @@ export function eachFeature(windows: Windows, visit: (feature: number, runs: Act
     const feature = windows.features[from] ?? 0;
     let to = from + 1;
     while (to < windows.count && windows.features[to] === feature) to++;
-    visit(feature, runsOf(windows, from, to));
+    visit(feature, findRuns(windows, from, to));
     from = to;
   }
 }
@@ -53,5 +53,5 @@ export function eachFeature(windows: Windows, visit: (feature: number, runs: Act
 /** The runs of one feature; none where it is not active. */
 export function runsOfFeature(windows: Windows, feature: number): ActiveRun[] {
   const from = windows.features.indexOf(feature);
-  return from < 0 ? [] : runsOf(windows, from, windows.features.lastIndexOf(feature) + 1);
+  return from < 0 ? [] : findRuns(windows, from, windows.features.lastIndexOf(feature) + 1);
 }

@@ -5,7 +5,7 @@ import type { BulkRequest } from './bulk-request.ts';
 import { clusterFields, clusterSummary } from './cluster-record.ts';
 import type { AtlasContext } from './context.ts';
 import { describeFeature } from './feature-text.ts';
-import { perResidueJson, proteinLevelJson, rankFeatures, scaleOf } from './feature-values.ts';
+import { perResidueJson, proteinLevelJson, rankFeatures, toScale } from './feature-values.ts';
 import { findWindows, proteinVector } from './features.ts';
 import { ahead } from './streaming.ts';
 import type { AtlasProtein } from './universe-reader.ts';
@@ -31,7 +31,7 @@ function featuresJson(
   { sequence }: AtlasProtein,
   request: BulkRequest,
 ): string {
-  const scale = scaleOf(universe.rarity, true);
+  const scale = toScale(universe.rarity, true);
   const windows = findWindows(sequence);
   const vector = proteinVector(windows);
   const top = rankFeatures(vector, request.topkFeatures, scale).map(({ feature, value }) => ({

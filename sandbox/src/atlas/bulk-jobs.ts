@@ -93,7 +93,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     return done >= total ? total : Math.max(0, Math.floor(done / proteinsPerStep) * proteinsPerStep);
   };
 
-  const viewOf = (id: string, job: Job): JobView => {
+  const toView = (id: string, job: Job): JobView => {
     const total = job.request.hashes.length;
     const completed = job.kept ?? reached(job);
     const ended = job.kept !== null || completed === total;
@@ -134,7 +134,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
   }
 
   /** The size of the job's archive, which is built unless it is already or was before. */
-  function sizeOf(id: string, job: Job): Promise<number> {
+  function computeSize(id: string, job: Job): Promise<number> {
     if (job.size !== null) return Promise.resolve(job.size);
     const under = building.get(id);
     if (under !== undefined) return under.size;
@@ -149,7 +149,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
   /**
    * Builds ahead of the asking; what fails is tried again, and told, when the archive is asked for.
    */
-  const buildAhead = (id: string, job: Job): void => void sizeOf(id, job).catch(() => undefined);
+  const buildAhead = (id: string, job: Job): void => void computeSize(id, job).catch(() => undefined);
 
   return {
     create(request) {
@@ -162,10 +162,10 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     async view(id) {
       const job = read(id);
       if (job === undefined) return undefined;
-      const view = viewOf(id, job);
+      const view = toView(id, job);
       if (view.state !== 'completed' || job.size !== null) return view;
       if (clock instanceof ManualClock) {
-        await sizeOf(id, job);
+        await computeSize(id, job);
         return view;
       }
       buildAhead(id, job);
@@ -174,7 +174,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     cancel(id) {
       const job = read(id);
       if (job === undefined) return false;
-      if (viewOf(id, job).state !== 'pending') return true;
+      if (toView(id, job).state !== 'pending') return true;
       const done = Math.max(0, (clock.now() - job.startedAt) / JOB_LIMITS.msPerProtein);
       const { proteinsPerStep } = JOB_LIMITS;
       building.get(id)?.stop.abort();
@@ -185,7 +185,7 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     async archiveSize(id) {
       const job = read(id);
       if (job === undefined) throw new Error(`no job ${id}`);
-      return sizeOf(id, job);
+      return computeSize(id, job);
     },
     async *archiveBytes(id, start, end) {
       for (let at = start; at < end; ) {

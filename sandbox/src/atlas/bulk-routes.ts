@@ -5,7 +5,7 @@ import { type BulkJobs, JOB_LIMITS } from './bulk-jobs.ts';
 import { readBulkRequest } from './bulk-request.ts';
 import type { AtlasContext } from './context.ts';
 import { refusal, unprocessable } from './refusals.ts';
-import { streamOf } from './streaming.ts';
+import { toStream } from './streaming.ts';
 import { zipArchive } from './zip.ts';
 
 /** Far more than 500 hashes with their repeats ever need. */
@@ -27,7 +27,7 @@ export function addBulkRoutes(app: Hono, context: AtlasContext, jobs: BulkJobs):
       );
     }
     const archive = zipArchive(archiveMembers(context, request), wire);
-    return new Response(streamOf(archive), { headers: { 'content-type': 'application/zip' } });
+    return new Response(toStream(archive), { headers: { 'content-type': 'application/zip' } });
   });
 
   app.get(`${wire.atlasPrefix}/proteins/batch/jobs/:job_id`, async (c) => {

@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearestFeatures } from './feature-neighbours.ts';
 import { describeFeature } from './feature-text.ts';
-import { FEATURE_COUNT, thresholdOf } from './features.ts';
+import { FEATURE_COUNT, toThreshold } from './features.ts';
 import type { AtlasProtein, Universe } from './universe-reader.ts';
 
 const ROWS_A_TURN = 1024;
@@ -87,6 +87,6 @@ export function featureDetail(universe: Universe, feature: number) {
       activation,
     })),
     decoder_nearest_neighbors: nearestFeatures(feature, 10),
-    threshold: thresholdOf(feature) / 1000,
+    threshold: toThreshold(feature) / 1000,
   };
 }

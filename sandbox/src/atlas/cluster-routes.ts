@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import { checkHash } from './checks.ts';
 import { clusterFields } from './cluster-record.ts';
 import type { AtlasContext } from './context.ts';
-import { scaleOf, spellRegions, topFeatures } from './feature-values.ts';
+import { spellRegions, topFeatures, toScale } from './feature-values.ts';
 import { findWindows } from './features.ts';
 import { readQuery } from './query.ts';
 import { refusal, unprocessable } from './refusals.ts';
@@ -23,7 +23,7 @@ export function addClusterRoutes(app: Hono, context: AtlasContext): void {
       ...clusterFields(context, cluster),
       member_protein_hashes: universe.members(cluster),
       cluster_representative_features: spellRegions(
-        topFeatures(findWindows(sequence), topk, scaleOf(universe.rarity, true)),
+        topFeatures(findWindows(sequence), topk, toScale(universe.rarity, true)),
         conventions,
       ),
     });

@@ -3,7 +3,7 @@ import type { Hono } from 'hono';
 import type { BulkJobs } from './bulk-jobs.ts';
 import type { AtlasContext } from './context.ts';
 import { refusal } from './refusals.ts';
-import { streamOf } from './streaming.ts';
+import { toStream } from './streaming.ts';
 
 /**
  * The one range of a Range header as [start, end), 'none' to send everything, 'unsatisfiable' when
@@ -37,7 +37,7 @@ export function addDownloadRoutes(app: Hono, { signer }: AtlasContext, jobs: Bul
       return refusal(416, 'The range lies outside the file', { 'content-range': `bytes */${size}` });
     const [start, end] = range === 'none' ? [0, size] : range;
     const partial = range === 'none' ? {} : { 'content-range': `bytes ${start}-${end - 1}/${size}` };
-    return new Response(streamOf(jobs.archiveBytes(id, start, end)), {
+    return new Response(toStream(jobs.archiveBytes(id, start, end)), {
       status: range === 'none' ? 200 : 206,
       headers: { ...headers, ...partial, 'content-length': String(end - start) },
     });

@@ -2,7 +2,7 @@
 // decoder vectors. The vector says, for each of eight offsets along the chain, which class the
 // pattern asks for there (1) and which properties of that class come with it (0.6 each:
 // hydrophobic, basic, acidic or amide).
-import { FEATURE_COUNT, type FeaturePattern, patternOf } from './features.ts';
+import { FEATURE_COUNT, type FeaturePattern, toPattern } from './features.ts';
 import { RESIDUE_CLASSES, type ResidueClass } from './residue-classes.ts';
 
 const PROPERTY = 0.6 ** 2;
@@ -18,7 +18,7 @@ function sharedBy(a: ResidueClass, b: ResidueClass): number {
 const SHARED = RESIDUE_CLASSES.flatMap((a) => RESIDUE_CLASSES.map((b) => sharedBy(a, b)));
 const shared = (a: number, b: number): number => SHARED[a * RESIDUE_CLASSES.length + b] ?? 0;
 
-const PATTERNS = Array.from({ length: FEATURE_COUNT }, (_, feature) => patternOf(feature));
+const PATTERNS = Array.from({ length: FEATURE_COUNT }, (_, feature) => toPattern(feature));
 
 const norm = ({ classes }: FeaturePattern): number =>
   Math.sqrt(classes.reduce((sum, c) => sum + shared(c, c), 0));
@@ -34,7 +34,7 @@ function dot(a: FeaturePattern, b: FeaturePattern): number {
 
 /** The `count` most similar other features, nearest first; of equals the lower index. */
 export function nearestFeatures(feature: number, count: number): number[] {
-  const own = patternOf(feature);
+  const own = toPattern(feature);
   const nearest: { other: number; score: number }[] = [];
   for (const [other, pattern] of PATTERNS.entries()) {
     if (other === feature) continue;

@@ -5,7 +5,7 @@ import { checkInteger, type Problems } from './checks.ts';
 import type { AtlasContext } from './context.ts';
 import { FEATURE_COUNT } from './features.ts';
 import { refusal, unprocessable } from './refusals.ts';
-import { streamOf } from './streaming.ts';
+import { toStream } from './streaming.ts';
 
 const SLICE_BYTES = 1 << 18;
 
@@ -21,7 +21,7 @@ export function addFeatureRoutes(app: Hono, { universe, wire }: AtlasContext): v
   app.get(`${wire.atlasPrefix}/features`, async () => {
     catalogue ??= catalogueJson();
     const text = await catalogue;
-    return new Response(streamOf(slices(text)), {
+    return new Response(toStream(slices(text)), {
       headers: { 'content-type': 'application/json', 'content-length': String(text.length) },
     });
   });

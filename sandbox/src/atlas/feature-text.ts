@@ -1,6 +1,6 @@
 // The words about a feature, built from its pattern alone: label, summary, description, activation
 // pattern, category.
-import { type FeaturePattern, patternOf, thresholdOf } from './features.ts';
+import { type FeaturePattern, toPattern, toThreshold } from './features.ts';
 import { RESIDUE_CLASSES, type ResidueClass } from './residue-classes.ts';
 
 /** The words about one feature. */
@@ -43,10 +43,10 @@ const SHAPES = [
   },
 ] as const;
 
-const classesOf = ({ classes }: FeaturePattern): ResidueClass[] =>
+const listClasses = ({ classes }: FeaturePattern): ResidueClass[] =>
   classes.flatMap((index) => RESIDUE_CLASSES[index] ?? []);
 
-function categoryOf(classes: readonly ResidueClass[], spacing: number): string {
+function toCategory(classes: readonly ResidueClass[], spacing: number): string {
   const count = (test: (c: ResidueClass) => boolean): number => classes.filter(test).length;
   const greasy = count((c) => c.hydrophobic);
   const charged = count((c) => c.charge !== 0);
@@ -63,7 +63,7 @@ function categoryOf(classes: readonly ResidueClass[], spacing: number): string {
   return 'mixed local motif';
 }
 
-function chemistryOf(classes: readonly ResidueClass[]): string {
+function toChemistry(classes: readonly ResidueClass[]): string {
   const greasy = classes.filter((c) => c.hydrophobic).length;
   const plus = classes.filter((c) => c.charge > 0).length;
   const minus = classes.filter((c) => c.charge < 0).length;
@@ -82,9 +82,9 @@ function chemistryOf(classes: readonly ResidueClass[]): string {
 }
 
 /** `[LM]··[KRH]`: the letters of each position, a dot for each residue in between. */
-function motifOf(pattern: FeaturePattern): string {
+function toMotif(pattern: FeaturePattern): string {
   let motif = '';
-  for (const [n, one] of classesOf(pattern).entries()) {
+  for (const [n, one] of listClasses(pattern).entries()) {
     const gap = n === 0 ? 0 : (pattern.spacing.offsets[n] ?? 0) - (pattern.spacing.offsets[n - 1] ?? 0) - 1;
     motif += `${'·'.repeat(gap)}[${one.letters}]`;
   }
@@ -93,17 +93,17 @@ function motifOf(pattern: FeaturePattern): string {
 
 /** Everything that is said about a feature without looking at proteins. */
 export function describeFeature(feature: number): FeatureText {
-  const pattern = patternOf(feature);
-  const classes = classesOf(pattern);
+  const pattern = toPattern(feature);
+  const classes = listClasses(pattern);
   const shape = SHAPES[pattern.spacingIndex] ?? SHAPES[0];
   const names = classes.map(({ name }) => name).join(' – ');
-  const motif = motifOf(pattern);
-  const category = categoryOf(classes, pattern.spacingIndex);
-  const threshold = (thresholdOf(feature) / 1000).toFixed(2);
+  const motif = toMotif(pattern);
+  const category = toCategory(classes, pattern.spacingIndex);
+  const threshold = (toThreshold(feature) / 1000).toFixed(2);
   return {
     label: `${names} ${shape.title}`,
     summary: `Fires on ${motif}: ${names} at ${shape.where}.`,
-    description: `Fires where ${shape.where} spell ${motif}. ${shape.sense}. ${chemistryOf(classes)}. Seen ${shape.fold}.`,
+    description: `Fires where ${shape.where} spell ${motif}. ${shape.sense}. ${toChemistry(classes)}. Seen ${shape.fold}.`,
     activationPattern: `${motif}; full activation on the four spelled residues, half on those between; windows below ${threshold} stay silent`,
     category,
   };

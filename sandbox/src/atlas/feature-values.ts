@@ -13,7 +13,7 @@ export type Scale = (feature: number, strength: number) => number;
 export const fourDecimals = (value: number): number => Math.round(value * 1e4) / 1e4;
 
 /** Activation / max x idf, or the raw activation; four decimals. */
-export const scaleOf = (rarity: Rarity, normalised: boolean): Scale =>
+export const toScale = (rarity: Rarity, normalised: boolean): Scale =>
   normalised
     ? (f, strength) => fourDecimals(rarity.normalise(f, strength))
     : (_, strength) => strength / 1000;
@@ -32,15 +32,15 @@ export interface FeatureEntry {
   }[];
 }
 
-function regionOf({ start, end, strengths }: ActiveRun, feature: number, scale: Scale) {
+function toRegion({ start, end, strengths }: ActiveRun, feature: number, scale: Scale) {
   const peak = strengths.indexOf(Math.max(...strengths));
   const total = strengths.reduce((sum, strength) => sum + scale(feature, strength), 0);
   return { start, end, peak_residue: start + peak, mean_activation: fourDecimals(total / strengths.length) };
 }
 
-function entryOf(windows: Windows, feature: number, value: number, scale: Scale): FeatureEntry {
+function toEntry(windows: Windows, feature: number, value: number, scale: Scale): FeatureEntry {
   const { label, description } = describeFeature(feature);
-  const residue_regions = runsOfFeature(windows, feature).map((run) => regionOf(run, feature, scale));
+  const residue_regions = runsOfFeature(windows, feature).map((run) => toRegion(run, feature, scale));
   return { feature_index: feature, value, label, description, residue_regions };
 }
 
@@ -76,7 +76,7 @@ export function rankFeatures(
 /** The top features with their regions. */
 export const topFeatures = (windows: Windows, count: number, scale: Scale): FeatureEntry[] =>
   rankFeatures(proteinVector(windows), count, scale).map(({ feature, value }) =>
-    entryOf(windows, feature, value, scale),
+    toEntry(windows, feature, value, scale),
   );
 
 /**
@@ -89,7 +89,7 @@ export function chosenFeatures(windows: Windows, indices: readonly number[], sca
     .filter((feature) => feature >= 0 && feature < FEATURE_COUNT)
     .map((feature) => {
       const at = features.indexOf(feature);
-      return entryOf(windows, feature, at < 0 ? 0 : scale(feature, strengths[at] ?? 0), scale);
+      return toEntry(windows, feature, at < 0 ? 0 : scale(feature, strengths[at] ?? 0), scale);
     });
 }
 

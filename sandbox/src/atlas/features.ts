@@ -7,7 +7,7 @@
 // at most 4000), and counts when the strength reaches the feature's threshold. The activation of a
 // residue is the strength of the strongest window over it: all of it on the four positions, half of
 // it between them. The activation of a protein is that of its most active residue.
-import { classOf, RESIDUE_CLASSES, typicalityOf } from './residue-classes.ts';
+import { RESIDUE_CLASSES, toClass, toTypicality } from './residue-classes.ts';
 
 /** How the four positions of a pattern stand along the chain. */
 export interface Spacing {
@@ -40,7 +40,7 @@ export interface FeaturePattern {
 }
 
 /** The pattern of a feature. */
-export function patternOf(feature: number): FeaturePattern {
+export function toPattern(feature: number): FeaturePattern {
   const spacingIndex = Math.floor(feature / PATTERNS);
   const spacing = SPACINGS[spacingIndex];
   if (spacing === undefined || feature < 0 || !Number.isInteger(feature))
@@ -51,12 +51,12 @@ export function patternOf(feature: number): FeaturePattern {
 
 /** Commoner patterns must be spelled in more typical residues: 3.6 to 3.85 on the scale of 4. */
 const THRESHOLDS = Uint16Array.from({ length: FEATURE_COUNT }, (_, feature) => {
-  const expected = patternOf(feature).classes.reduce((p, c) => p * (RESIDUE_CLASSES[c]?.share ?? 0), 1);
+  const expected = toPattern(feature).classes.reduce((p, c) => p * (RESIDUE_CLASSES[c]?.share ?? 0), 1);
   return Math.round(Math.min(3850, Math.max(3600, 3750 + 50 * Math.log2(expected * PATTERNS))));
 });
 
 /** The weakest window of that feature that still counts, in thousandths. */
-export const thresholdOf = (feature: number): number => THRESHOLDS[feature] ?? 0;
+export const toThreshold = (feature: number): number => THRESHOLDS[feature] ?? 0;
 
 /** The counting windows of a sequence, ordered by feature and then by start (0-based). */
 export interface Windows {
@@ -80,8 +80,8 @@ export function findWindows(sequence: string): Windows {
   const typical = new Uint16Array(length);
   for (let i = 0; i < length; i++) {
     const code = sequence.charCodeAt(i);
-    classes[i] = classOf(code);
-    typical[i] = typicalityOf(code);
+    classes[i] = toClass(code);
+    typical[i] = toTypicality(code);
   }
   // Feature, start and strength packed into one double (14 + 27 + 12 bits), so that one numeric
   // sort orders them.
@@ -99,7 +99,7 @@ export function findWindows(sequence: string): Windows {
       const feature = spacing * PATTERNS + (c0 << 9) + (c1 << 6) + (c2 << 3) + c3;
       const strength =
         (typical[i] ?? 0) + (typical[i + b] ?? 0) + (typical[i + c] ?? 0) + (typical[i + d] ?? 0);
-      if (strength < thresholdOf(feature)) continue;
+      if (strength < toThreshold(feature)) continue;
       packed[count++] = (feature * 2 ** 27 + i) * 2 ** 12 + strength;
     }
   }

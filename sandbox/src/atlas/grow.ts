@@ -7,7 +7,7 @@ import { parseFasta } from './fasta.ts';
 import type { SparseVector } from './features.ts';
 import { planFamilies } from './founders.ts';
 import { growMembers, type Member } from './members.ts';
-import { invert, vectorOf } from './postings.ts';
+import { invert, toVector } from './postings.ts';
 import { createRandom } from './random.ts';
 import { createTables, UNIVERSE_FORMAT } from './tables.ts';
 import { userMembers } from './user-proteins.ts';
@@ -39,7 +39,7 @@ function createWriter(database: Database, vectors: SparseVector[]) {
   const writeProtein = (m: Member, cluster: number | null): void => {
     const withheld = m.standing === 'withheld' ? 1 : 0;
     const domains = JSON.stringify(m.domains);
-    const id = vectors.push(vectorOf(m.sequence)) - 1;
+    const id = vectors.push(toVector(m.sequence)) - 1;
     addProtein.run(
       id,
       m.hash,
@@ -84,7 +84,7 @@ function createWriter(database: Database, vectors: SparseVector[]) {
   };
 }
 
-const bytesOf = (array: Uint32Array | Uint16Array): Buffer =>
+const toBytes = (array: Uint32Array | Uint16Array): Buffer =>
   Buffer.from(array.buffer, array.byteOffset, array.byteLength);
 
 /**
@@ -116,7 +116,7 @@ export async function growUniverse(
   }
   for (const member of userMembers(users, taken)) write([member], member.header || member.accession, true);
   const addPostings = database.prepare('INSERT INTO postings VALUES (?, ?)');
-  for (const [part, array] of Object.entries(invert(vectors))) addPostings.run(part, bytesOf(array));
+  for (const [part, array] of Object.entries(invert(vectors))) addPostings.run(part, toBytes(array));
   database.prepare('INSERT INTO meta VALUES (?, ?)').run('recipe', recipeText(recipe));
   database.exec('COMMIT');
   onProgress(`the universe holds ${vectors.length} proteins`);

@@ -1,7 +1,7 @@
 // Grows the members of one family: sequences, where they come from, what is known of them, whether
 // they are folded.
 import { createHash } from 'node:crypto';
-import { accessionOf, type Source, uniparcId, uniprotAccession } from './accessions.ts';
+import { drawAccession, type Source, uniparcId, uniprotAccession } from './accessions.ts';
 import { type DomainHit, evolve } from './evolve.ts';
 import type { FamilyPlan } from './founders.ts';
 import { CLADES, type Organism, organismNamed } from './organisms.ts';
@@ -134,7 +134,7 @@ function uniprotRecord(
 }
 
 /** Metagenomic members are known to a phylum at best. */
-function lineageOf(random: Random, source: Source, organism: Organism): readonly string[] {
+function drawLineage(random: Random, source: Source, organism: Organism): readonly string[] {
   if (source === 'uniprotkb' || source === 'uniparc') return organism.lineage;
   return organism.lineage.slice(0, [0, 1, 2, 2, 3][random.whole(5)]);
 }
@@ -159,10 +159,11 @@ function drawMember(
     random.next() < 0.4 &&
     plan.reference !== undefined &&
     !taken.has(`${plan.reference.gene}_${organism.mnemonic}`);
-  const accession = source === 'uniprotkb' ? uniprotAccession(random, reviewed) : accessionOf(random, source);
+  const accession =
+    source === 'uniprotkb' ? uniprotAccession(random, reviewed) : drawAccession(random, source);
   const uniprot = source === 'uniprotkb' ? uniprotRecord(random, plan, organism, accession, reviewed) : null;
   if (uniprot) taken.add(uniprot.entryName);
-  const lineage = lineageOf(random, source, organism);
+  const lineage = drawLineage(random, source, organism);
   const archive = uniparcId(random);
   return {
     hash: proteinHash(sequence),

@@ -11,7 +11,7 @@ export interface Postings {
 }
 
 /** The vector of a sequence. */
-export const vectorOf = (sequence: string): SparseVector => proteinVector(findWindows(sequence));
+export const toVector = (sequence: string): SparseVector => proteinVector(findWindows(sequence));
 
 /** Turns one vector for each protein (the id is the position) into postings. */
 export function invert(vectors: readonly SparseVector[]): Postings {

@@ -7,9 +7,9 @@ import {
   chosenFeatures,
   perResidueJson,
   proteinLevelJson,
-  scaleOf,
   spellRegions,
   topFeatures,
+  toScale,
 } from './feature-values.ts';
 import { findWindows, proteinVector } from './features.ts';
 import { readQuery } from './query.ts';
@@ -38,7 +38,7 @@ async function proteinJson(
   const pdb = hasStructure ? await structures.make({ form: 'record', sequence }) : null;
   const cluster = protein.cluster === null ? undefined : universe.cluster(protein.cluster);
   const windows = findWindows(sequence);
-  const scale = scaleOf(universe.rarity, query.normalised);
+  const scale = toScale(universe.rarity, query.normalised);
   const record = JSON.stringify({
     protein_hash: protein.hash,
     accession: protein.accession,

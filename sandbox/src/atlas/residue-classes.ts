@@ -76,7 +76,7 @@ for (const [index, { letters, typicality }] of RESIDUE_CLASSES.entries())
  * Class of a one-letter code given by its character code; -1 for X, B, Z and everything that is no
  * plain residue.
  */
-export const classOf = (code: number): number => CLASS_OF[code] ?? -1;
+export const toClass = (code: number): number => CLASS_OF[code] ?? -1;
 
 /** How typical the residue is of its class, in thousandths; 0 where it has none. */
-export const typicalityOf = (code: number): number => TYPICALITY[code] ?? 0;
+export const toTypicality = (code: number): number => TYPICALITY[code] ?? 0;

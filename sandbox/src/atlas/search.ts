@@ -1,7 +1,7 @@
 // Finds the proteins most similar to a sequence, with the filters of GET /similarity-search.
 import { fourDecimals } from './feature-values.ts';
 import type { SparseVector } from './features.ts';
-import { vectorOf } from './postings.ts';
+import { toVector } from './postings.ts';
 import { scoreAll } from './similarity.ts';
 import type { AtlasProtein, Universe } from './universe-reader.ts';
 
@@ -29,18 +29,18 @@ export function searchSimilar(
   universe: Universe,
   request: SearchRequest,
 ): { hits: Hit[]; restricted: number } {
-  const { postings, rarity, norms, withheld, clusterOf } = universe;
-  const scores = scoreAll(vectorOf(request.sequence), postings, rarity, norms);
+  const { postings, rarity, norms, withheld, clusterNumbers } = universe;
+  const scores = scoreAll(toVector(request.sequence), postings, rarity, norms);
   const share = new Map<number, number>();
-  const pctOf = (id: number): number | undefined => {
-    const cluster = clusterOf[id] ?? -1;
+  const readPercent = (id: number): number | undefined => {
+    const cluster = clusterNumbers[id] ?? -1;
     if (cluster >= 0 && !share.has(cluster))
       share.set(cluster, universe.cluster(cluster)?.pctCharacterized ?? 0);
     return share.get(cluster);
   };
   const passes = (id: number): boolean => {
     if (request.pctCharacterizedMax === undefined) return true;
-    const pct = pctOf(id);
+    const pct = readPercent(id);
     return pct !== undefined && pct <= request.pctCharacterizedMax;
   };
   const ranked = [...scores.keys()]
@@ -54,7 +54,7 @@ export function searchSimilar(
       const protein = universe.proteinById(id);
       return protein === undefined
         ? []
-        : [{ protein, score: sixDecimals(scores[id] ?? 0), vector: vectorOf(protein.sequence) }];
+        : [{ protein, score: sixDecimals(scores[id] ?? 0), vector: toVector(protein.sequence) }];
     });
   return { hits, restricted: ranked.length - hits.length };
 }

@@ -7,7 +7,7 @@ import { proteinHash } from './members.ts';
 import { type QueryReader, readQuery } from './query.ts';
 import { unprocessable } from './refusals.ts';
 import { type Hit, searchSimilar, sharedFeatures } from './search.ts';
-import { ahead, streamOf } from './streaming.ts';
+import { ahead, toStream } from './streaming.ts';
 
 /** Longest query, in residues. */
 const LONGEST_QUERY = 2048;
@@ -96,6 +96,6 @@ export function addSimilarityRoutes(app: Hono, context: AtlasContext): void {
         `],"top_features_across_results":${JSON.stringify(sharedFeatures(universe, hits, topkFeatures))}}`,
       );
     }
-    return new Response(streamOf(pieces()), { headers: { 'content-type': 'application/json' } });
+    return new Response(toStream(pieces()), { headers: { 'content-type': 'application/json' } });
   });
 }

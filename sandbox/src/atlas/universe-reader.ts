@@ -56,7 +56,7 @@ export interface Universe {
   /** 1 for each protein id that may only be counted, never shown. */
   readonly withheld: Uint8Array;
   /** Cluster of each protein id, -1 for none. */
-  readonly clusterOf: Int32Array;
+  readonly clusterNumbers: Int32Array;
   /** Undefined when the Atlas does not hold it, or withholds it. */
   protein(hash: string): AtlasProtein | undefined;
   proteinById(id: number): AtlasProtein | undefined;
@@ -137,13 +137,13 @@ export function readUniverse(database: Database): Universe {
   const postings = readPostings(database);
   const places = database.prepare('SELECT withheld, cluster FROM protein ORDER BY id').all();
   const withheld = Uint8Array.from(places, (row) => Number(row.withheld));
-  const clusterOf = Int32Array.from(places, (row) => (row.cluster === null ? -1 : Number(row.cluster)));
+  const clusterNumbers = Int32Array.from(places, (row) => (row.cluster === null ? -1 : Number(row.cluster)));
   const rarity = measureRarity(postings, withheld);
   const byHash = database.prepare('SELECT * FROM protein WHERE hash = ? AND withheld = 0');
   const byId = database.prepare('SELECT * FROM protein WHERE id = ? AND withheld = 0');
   const clusterById = database.prepare('SELECT * FROM cluster WHERE id = ?');
   const clusterByHash = database.prepare('SELECT * FROM cluster WHERE representative = ?');
-  const membersOf = database.prepare(
+  const selectMembers = database.prepare(
     'SELECT hash FROM protein WHERE cluster = ? AND withheld = 0 ORDER BY hash <> ?, id',
   );
   const entryById = database.prepare('SELECT * FROM uniprot WHERE accession = ?1 OR entry_name = ?1');
@@ -154,12 +154,12 @@ export function readUniverse(database: Database): Universe {
     rarity,
     norms: measureNorms(postings, rarity, withheld.length),
     withheld,
-    clusterOf,
+    clusterNumbers,
     protein: (hash) => one(byHash.get(hash), readProtein),
     proteinById: (id) => one(byId.get(id), readProtein),
     cluster: (id) => one(clusterById.get(id), readCluster),
     clusterOfRepresentative: (hash) => one(clusterByHash.get(hash), readCluster),
-    members: ({ id, representative }) => membersOf.all(id, representative).map((row) => text(row.hash)),
+    members: ({ id, representative }) => selectMembers.all(id, representative).map((row) => text(row.hash)),
     uniprot: (id) => one(entryById.get(id.toUpperCase()), readEntry),
     close: () => database.close(),
   };

@@ -10,7 +10,7 @@ import { parseBody } from './request/reading.ts';
 import { submitReader } from './request/submit.ts';
 import { status } from './status.ts';
 import { submit } from './submit.ts';
-import { type Caller, callerOf } from './tokens.ts';
+import { type Caller, toCaller } from './tokens.ts';
 
 interface BatchAppParts extends BatchParts {
   /** The tokens that are keys; when absent every token is one. */
@@ -30,7 +30,7 @@ function refuse(
 }
 
 /** The JSON value of a request's body. @throws Refusal 400 */
-async function bodyOf(c: Context): Promise<unknown> {
+async function readBody(c: Context): Promise<unknown> {
   const type = c.req.header('content-type') ?? 'none';
   if (!/^application\/json\s*(;|$)/i.test(type))
     throw new Refusal(
@@ -49,8 +49,8 @@ export function createBatchApp(parts: BatchAppParts): Hono {
   const route = (name: string, answer: (caller: Caller, body: unknown) => unknown): void => {
     app.post(`${parts.wire.batchPrefix}/${name}`, async (c) => {
       try {
-        const caller = callerOf(c.req.header('authorization'), parts.keys);
-        const data = await answer(caller, await bodyOf(c));
+        const caller = toCaller(c.req.header('authorization'), parts.keys);
+        const data = await answer(caller, await readBody(c));
         return c.json({ status: 'success', data, request_id: requestId() });
       } catch (error) {
         if (error instanceof Refusal) return refuse(c, error, parts);

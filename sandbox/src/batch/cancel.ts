@@ -1,5 +1,5 @@
 // Answers Cancel, from a read body to the `data`.
-import { type BatchParts, batchOf, stateOf, taskOf } from './lookup.ts';
+import { type BatchParts, findBatch, findTask, readState } from './lookup.ts';
 import { Refusal } from './refusal.ts';
 import type { Caller } from './tokens.ts';
 
@@ -20,16 +20,16 @@ async function cancelled(
 ) {
   await queue.settled();
   if ('task_id' in target) {
-    const { task } = taskOf(store, caller, target.task_id);
+    const { task } = findTask(store, caller, target.task_id);
     const cancelled = store.cancelTask(task.taskId) ? 1 : 0;
     if (cancelled === 0 && task.state !== 'cancelled')
       throw new Refusal(409, `Task ${task.taskId} is ${task.state}; only a queued task can be cancelled.`);
     const message = cancelled === 1 ? 'The task is cancelled.' : 'The task was cancelled already.';
     return { message, task_id: task.taskId, batch_id: task.batchId, cancelled };
   }
-  const batch = batchOf(store, caller, target.batch_id);
+  const batch = findBatch(store, caller, target.batch_id);
   const cancelled = store.cancelQueued(batch.batchId);
-  const { counts, status: state } = stateOf(store, batch);
+  const { counts, status: state } = readState(store, batch);
   if (cancelled === 0 && state !== 'cancelled')
     throw new Refusal(
       409,

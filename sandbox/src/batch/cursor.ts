@@ -8,7 +8,7 @@ interface Listing {
   readonly state: TaskState | undefined;
 }
 
-const markOf = ({ batchId, state }: Listing): string =>
+const toMark = ({ batchId, state }: Listing): string =>
   createHash('sha256')
     .update(`${batchId}/${state ?? ''}`)
     .digest('hex')
@@ -16,7 +16,7 @@ const markOf = ({ batchId, state }: Listing): string =>
 
 /** The cursor of the page that starts at task number `from`. */
 export function nextCursor(from: number, listing: Listing): string {
-  return Buffer.from(`${from}.${markOf(listing)}`).toString('base64url');
+  return Buffer.from(`${from}.${toMark(listing)}`).toString('base64url');
 }
 
 /**
@@ -28,7 +28,7 @@ export function readCursor(cursor: string | undefined, listing: Listing): number
   if (cursor === undefined) return 0;
   const [, from, mark] =
     /^(\d{1,6})\.([0-9a-f]{12})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (from === undefined || mark !== markOf(listing))
+  if (from === undefined || mark !== toMark(listing))
     throw new Refusal(
       400,
       'cursor: is none of this batch and status filter; send the cursor of the page before, unchanged, or none',

@@ -1,6 +1,6 @@
 // Answers List, from a read body to the `data`.
 import { nextCursor, readCursor } from './cursor.ts';
-import { type BatchParts, batchOf, errorOf, expired, iso, stateOf, times } from './lookup.ts';
+import { type BatchParts, expired, findBatch, iso, readState, times, toError } from './lookup.ts';
 import type { TaskState } from './states.ts';
 import type { TaskRow } from './store.ts';
 import type { Caller } from './tokens.ts';
@@ -19,7 +19,7 @@ export async function list(parts: BatchParts, caller: Caller, request: ListReque
   const { store, queue, limits, conventions, wire } = parts;
   const { batch_id, include_responses, limit } = request;
   const state = request.status ?? undefined;
-  const batch = batchOf(store, caller, batch_id);
+  const batch = findBatch(store, caller, batch_id);
   const from = readCursor(request.cursor ?? undefined, { batchId: batch_id, state });
   await queue.settled();
 
@@ -36,7 +36,7 @@ export async function list(parts: BatchParts, caller: Caller, request: ListReque
   };
   return {
     ...(conventions.has('listBatchId') ? { batch_id } : {}),
-    ...stateOf(store, store.batch(batch_id) ?? batch),
+    ...readState(store, store.batch(batch_id) ?? batch),
     ...(include_responses || conventions.has('listEmptyPage') ? page : {}),
     ...(conventions.has('listCreatedAt') ? { created_at: iso(batch.submittedAt) } : {}),
     ...times(batch, limits),
@@ -47,6 +47,6 @@ export async function list(parts: BatchParts, caller: Caller, request: ListReque
 function ending(row: TaskRow, parts: BatchParts) {
   return {
     ...(row.state === 'done' ? { response_available: true } : {}),
-    ...(row.state === 'failed' ? { error: errorOf(row, parts) } : {}),
+    ...(row.state === 'failed' ? { error: toError(row, parts) } : {}),
   };
 }

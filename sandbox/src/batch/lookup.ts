@@ -32,7 +32,7 @@ export interface BatchParts {
 export const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** @throws Refusal 404 for an unknown batch, and alike for one of another token */
-export function batchOf(store: BatchStore, { owner }: Caller, batchId: string): BatchRow {
+export function findBatch(store: BatchStore, { owner }: Caller, batchId: string): BatchRow {
   const batch = store.batch(batchId);
   if (batch === undefined || batch.owner !== owner)
     throw new Refusal(404, `Batch ${shown(batchId)} was not found; check the batch_id that Submit answered.`);
@@ -40,7 +40,7 @@ export function batchOf(store: BatchStore, { owner }: Caller, batchId: string): 
 }
 
 /** @throws Refusal 404 for an unknown task; a batch id is told apart */
-export function taskOf(
+export function findTask(
   store: BatchStore,
   caller: Caller,
   taskId: string,
@@ -61,7 +61,7 @@ export function taskOf(
 
 const shown = (id: string): string => JSON.stringify(id.slice(0, 80));
 
-export function stateOf(store: BatchStore, { batchId, cancelled, brokenOff }: BatchRow) {
+export function readState(store: BatchStore, { batchId, cancelled, brokenOff }: BatchRow) {
   const counts = store.counts(batchId);
   return { counts, status: aggregateState(counts, { cancelled, brokenOff }) };
 }
@@ -75,7 +75,7 @@ export const expired = ({ submittedAt }: BatchRow, { clock, limits }: BatchParts
   clock.now() >= submittedAt + limits.retentionMs;
 
 /** A task's error as the wire has it: an object, a sentence, or undefined. */
-export function errorOf({ error }: TaskRow, { conventions }: BatchParts): unknown {
+export function toError({ error }: TaskRow, { conventions }: BatchParts): unknown {
   if (error === null) return undefined;
   const told: { code: string; message: string } | string = JSON.parse(error);
   return typeof told === 'string' || conventions.has('taskErrorObject') ? told : told.message;

@@ -82,7 +82,7 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
     timers.add(cancel);
   }
 
-  function durationOf({ batchId, number }: TaskRow, tokens: number): number {
+  function computeDuration({ batchId, number }: TaskRow, tokens: number): number {
     const whole = Math.min(limits.taskBaseMs + tokens * limits.taskPerTokenMs, limits.taskMaxMs);
     return Math.ceil((whole * spread(number, batchId)) / speed);
   }
@@ -137,7 +137,7 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
         entry.answer = answer;
         finishWhenDone(entry);
       });
-    after(durationOf(task, tokens), () => {
+    after(computeDuration(task, tokens), () => {
       entry.due = true;
       if (held) release(task);
       finishWhenDone(entry);

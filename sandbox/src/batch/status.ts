@@ -1,5 +1,5 @@
 // Answers Status, from a read body to the `data`.
-import { type BatchParts, errorOf, expired, taskOf, times } from './lookup.ts';
+import { type BatchParts, expired, findTask, times, toError } from './lookup.ts';
 import { Refusal } from './refusal.ts';
 import type { Caller } from './tokens.ts';
 
@@ -10,9 +10,9 @@ import type { Caller } from './tokens.ts';
  */
 export async function status(parts: BatchParts, caller: Caller, { task_id }: { task_id: string }) {
   const { store, queue, signer, clock, limits, conventions } = parts;
-  taskOf(store, caller, task_id);
+  findTask(store, caller, task_id);
   await queue.settled();
-  const { task, batch } = taskOf(store, caller, task_id);
+  const { task, batch } = findTask(store, caller, task_id);
   const when = times(batch, limits);
   if (expired(batch, parts))
     throw new Refusal(
@@ -22,7 +22,7 @@ export async function status(parts: BatchParts, caller: Caller, { task_id }: { t
         members: { results_expire_at: when.results_expire_at },
       },
     );
-  if (task.state !== 'done') return { status: task.state, error: errorOf(task, parts), ...when };
+  if (task.state !== 'done') return { status: task.state, error: toError(task, parts), ...when };
 
   const left = Math.ceil((batch.submittedAt + limits.retentionMs - clock.now()) / 1000);
   const artifactSeconds = Math.min(limits.artifactUrlSeconds, left);

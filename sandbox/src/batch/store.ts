@@ -141,7 +141,7 @@ export function openBatchStore(database: Database): BatchStore {
     task: database.prepare('SELECT * FROM tasks WHERE task_id = ?'),
     counts: database.prepare('SELECT state, COUNT(*) AS count FROM tasks WHERE batch_id = ? GROUP BY state'),
     page: database.prepare('SELECT * FROM tasks WHERE batch_id = ? AND number >= ? ORDER BY number LIMIT ?'),
-    pageOf: database.prepare(
+    selectPage: database.prepare(
       'SELECT * FROM tasks WHERE batch_id = ? AND number >= ? AND state = ? ORDER BY number LIMIT ?',
     ),
     inState: database.prepare('SELECT * FROM tasks WHERE batch_id = ? AND state = ? ORDER BY number LIMIT ?'),
@@ -219,7 +219,7 @@ export function openBatchStore(database: Database): BatchStore {
       const rows =
         state === undefined
           ? sql.page.all(batchId, from, limit)
-          : sql.pageOf.all(batchId, from, state, limit);
+          : sql.selectPage.all(batchId, from, state, limit);
       return rows.map(taskRow);
     },
     nextQueued(batchId) {

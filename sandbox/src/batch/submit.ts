@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { checkAccount } from './accounts.ts';
 import type { BatchParts } from './lookup.ts';
 import { Refusal } from './refusal.ts';
-import { type FoldItem, nameChains, type SubmitRequest, tokensOf } from './request/submit.ts';
+import { countTokens, type FoldItem, nameChains, type SubmitRequest } from './request/submit.ts';
 import type { Caller } from './tokens.ts';
 
 /** The input as the folder takes it: all but which repeat it is. */
@@ -34,7 +34,7 @@ function taskIds(batchId: string, total: number): string[] {
  */
 export function submit(parts: BatchParts, caller: Caller, { payload, repeat }: SubmitRequest) {
   const { store, queue, folder, clock, limits, breakOff } = parts;
-  const inputs = payload.map((item) => ({ item, tokens: tokensOf(item) }));
+  const inputs = payload.map((item) => ({ item, tokens: countTokens(item) }));
   const total = payload.length * repeat;
   checkAccount(parts, caller, repeat * inputs.reduce((sum, { tokens }) => sum + tokens, 0));
 

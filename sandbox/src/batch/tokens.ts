@@ -36,7 +36,7 @@ const challenge = { headers: { 'www-authenticate': 'Bearer' } };
  * @param keys the tokens that are keys; when absent every token is one
  * @throws Refusal 401
  */
-export function callerOf(authorization: string | undefined, keys: ReadonlySet<string> | undefined): Caller {
+export function toCaller(authorization: string | undefined, keys: ReadonlySet<string> | undefined): Caller {
   if (authorization === undefined)
     throw new Refusal(
       401,

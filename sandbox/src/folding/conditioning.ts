@@ -6,10 +6,10 @@
 import { add, distance, scale, sub, unit, type Vec } from '../structure/vector.ts';
 import type { CovalentBond, FoldAllAtomInput } from './input.ts';
 import {
-  atomsOf,
   type ChainModel,
-  centreOf,
+  computeCentre,
   type FoldAtom,
+  listAtoms,
   movedChain,
   randomRotation,
   type Token,
@@ -24,7 +24,7 @@ const ROTATIONS = 160;
 const bondLength = (a: FoldAtom, b: FoldAtom): number =>
   BOND_LENGTH + (LONGER[a.element.toUpperCase()] ?? 0) + (LONGER[b.element.toUpperCase()] ?? 0);
 
-const chainOf = (chains: readonly ChainModel[], id: string): ChainModel | undefined =>
+const findChain = (chains: readonly ChainModel[], id: string): ChainModel | undefined =>
   chains.find((chain) => chain.id === id);
 
 /** The order in which chains are placed: the largest first, the binder of a pocket last. */
@@ -43,9 +43,9 @@ export function pocketTarget(chain: ChainModel, scene: Scene, input: FoldAllAtom
   const { pocket } = input;
   if (!pocket || pocket.binder_chain_id !== chain.id) return undefined;
   const atoms = pocket.contacts.flatMap(
-    ([id, residue]) => chainOf(scene.chains, id)?.tokens[residue]?.atoms ?? [],
+    ([id, residue]) => findChain(scene.chains, id)?.tokens[residue]?.atoms ?? [],
   );
-  return atoms.length === 0 ? undefined : centreOf(atoms);
+  return atoms.length === 0 ? undefined : computeCentre(atoms);
 }
 
 /** The service counts from the phosphate, which the first nucleotide lacks here. */
@@ -62,7 +62,7 @@ interface Tie {
   ownAtom: number;
 }
 
-function tieOf(chain: ChainModel, scene: Scene, bonds: readonly CovalentBond[]): Tie | undefined {
+function findTie(chain: ChainModel, scene: Scene, bonds: readonly CovalentBond[]): Tie | undefined {
   for (const bond of bonds) {
     const ends = [
       [bond.chain_id1, bond.res_idx1, bond.atom_idx1],
@@ -70,7 +70,7 @@ function tieOf(chain: ChainModel, scene: Scene, bonds: readonly CovalentBond[]):
     ] as const;
     for (const [mine, other] of [ends, [ends[1], ends[0]]] as const) {
       if (mine[0] !== chain.id || other[0] === chain.id) continue;
-      const anchor = chainOf(scene.chains, other[0])?.tokens[other[1]];
+      const anchor = findChain(scene.chains, other[0])?.tokens[other[1]];
       const own = chain.tokens[mine[1]];
       const [anchorAtom, ownAtom] = [findAtomPlace(anchor, other[2]), findAtomPlace(own, mine[2])];
       if (anchor?.atoms[anchorAtom] && own?.atoms[ownAtom]) return { anchor, anchorAtom, own, ownAtom };
@@ -92,13 +92,13 @@ const CLASH_COST = 10_000;
  *
  * @param from - the atom that `bonded` is bonded to
  */
-function clashesOf(
+function countClashes(
   turned: ChainModel,
   bonded: FoldAtom | undefined,
   from: Vec,
   around: readonly Vec[],
 ): number {
-  return atomsOf(turned).reduce((count, atom) => {
+  return listAtoms(turned).reduce((count, atom) => {
     const isNearAnchor = atom !== bonded && distance(atom.at, from) < CLASH;
     return count + (isNearAnchor ? 1 : 0) + around.filter((at) => distance(at, atom.at) < CLASH).length;
   }, 0);
@@ -117,19 +117,19 @@ export function attach(
   bonds: readonly CovalentBond[],
   random: () => number,
 ): ChainModel | null {
-  const tie = tieOf(chain, scene, bonds);
+  const tie = findTie(chain, scene, bonds);
   const anchorAtom = tie?.anchor.atoms[tie.anchorAtom];
   const ownAtom = tie?.own.atoms[tie.ownAtom];
   if (tie === undefined || anchorAtom === undefined || ownAtom === undefined) return null;
   const [from, pivot, length] = [anchorAtom.at, ownAtom.at, bondLength(anchorAtom, ownAtom)];
   const partner = scene.chains.find(({ tokens }) => tokens.includes(tie.anchor));
-  const inside = partner === undefined ? from : centreOf(atomsOf(partner));
-  const span = Math.max(...atomsOf(chain).map(({ at }) => distance(at, pivot)));
+  const inside = partner === undefined ? from : computeCentre(listAtoms(partner));
+  const span = Math.max(...listAtoms(chain).map(({ at }) => distance(at, pivot)));
   const around = scene.chains
-    .flatMap(atomsOf)
+    .flatMap(listAtoms)
     .map(({ at }) => at)
     .filter((at) => at !== from && distance(at, from) < span + length + CLASH);
-  const base = unit(sub(from, centreOf(tie.anchor.atoms)));
+  const base = unit(sub(from, computeCentre(tie.anchor.atoms)));
   const outward = unit(sub(from, inside));
   let best: ChainModel | undefined;
   let fewest = Number.POSITIVE_INFINITY;
@@ -145,7 +145,7 @@ export function attach(
     const cost =
       touching +
       CLASH_COST *
-        clashesOf(turned, turned.tokens[chain.tokens.indexOf(tie.own)]?.atoms[tie.ownAtom], from, around);
+        countClashes(turned, turned.tokens[chain.tokens.indexOf(tie.own)]?.atoms[tie.ownAtom], from, around);
     if (cost < fewest) [fewest, best] = [cost, turned];
   }
   if (best) scene.put(best);
@@ -156,8 +156,8 @@ export function attach(
 export function unmadeBonds(chains: readonly ChainModel[], bonds: readonly CovalentBond[]): string[] {
   return bonds.flatMap((bond) => {
     const [oneToken, twoToken] = [
-      chainOf(chains, bond.chain_id1)?.tokens[bond.res_idx1],
-      chainOf(chains, bond.chain_id2)?.tokens[bond.res_idx2],
+      findChain(chains, bond.chain_id1)?.tokens[bond.res_idx1],
+      findChain(chains, bond.chain_id2)?.tokens[bond.res_idx2],
     ];
     const one = oneToken?.atoms[findAtomPlace(oneToken, bond.atom_idx1)];
     const two = twoToken?.atoms[findAtomPlace(twoToken, bond.atom_idx2)];

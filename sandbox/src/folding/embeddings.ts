@@ -65,11 +65,11 @@ export function embed(chains: readonly ChainModel[], { pae, size }: Scores): Emb
   );
   const names = chains.flatMap(({ tokens }) => tokens.map((token) => token.name));
   const kinds = [...new Set(names)];
-  const kindOf = names.map((name) => kinds.indexOf(name));
+  const nameKind = names.map((name) => kinds.indexOf(name));
   const pair = names.map((name, i) => {
     const weights = new Float64Array(kinds.length);
     for (let j = 0; j < size; j++) {
-      const kind = kindOf[j] ?? 0;
+      const kind = nameKind[j] ?? 0;
       weights[kind] = (weights[kind] ?? 0) + Math.exp(-(pae[i * size + j] ?? 0) / SCALE);
     }
     const sum = new Float64Array(PAIR_WIDTH);

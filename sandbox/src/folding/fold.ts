@@ -12,7 +12,7 @@ import type { FoldAllAtomInput } from './input.ts';
 import { LigandError } from './ligand.ts';
 import type { ChainModel } from './model.ts';
 import { dock, emptyScene } from './placement.ts';
-import { complexOf, type FoldingResultJson } from './result.ts';
+import { type FoldingResultJson, toComplex } from './result.ts';
 import {
   DEFAULT_FORM,
   firstRows,
@@ -103,7 +103,7 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
   return {
     ok: true,
     result: {
-      complex: complexOf(id, placed, tokens, form),
+      complex: toComplex(id, placed, tokens, form),
       plddt: plddtWithBreaks(placed, tokens),
       ptm: scores.ptm,
       interface_ptm: scores.iptm,

@@ -48,7 +48,7 @@ export const moved = ({ rows: [x, y, z], pivot, to }: Motion, p: Vec): Vec => {
   ];
 };
 
-export const atomsOf = (chain: ChainModel): FoldAtom[] => chain.tokens.flatMap((token) => token.atoms);
+export const listAtoms = (chain: ChainModel): FoldAtom[] => chain.tokens.flatMap((token) => token.atoms);
 
 export const movedChain = (chain: ChainModel, motion: Motion): ChainModel => ({
   ...chain,
@@ -58,7 +58,7 @@ export const movedChain = (chain: ChainModel, motion: Motion): ChainModel => ({
   })),
 });
 
-export function centreOf(atoms: readonly FoldAtom[]): Vec {
+export function computeCentre(atoms: readonly FoldAtom[]): Vec {
   const sum = atoms.reduce<Vec>((total, atom) => add(total, atom.at), [0, 0, 0]);
   return scale(sum, 1 / Math.max(1, atoms.length));
 }

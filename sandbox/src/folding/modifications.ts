@@ -5,7 +5,7 @@
  */
 import { add, distance, place, scale, sub, type Vec } from '../structure/vector.ts';
 import { arranged } from './components.ts';
-import { centreOf, type FoldAtom, type Token } from './model.ts';
+import { computeCentre, type FoldAtom, type Token } from './model.ts';
 
 /** The group on an oxygen: its atom, and three oxygens staggered about the bond. */
 const onOxygen = (
@@ -77,7 +77,9 @@ const BONDED = 2.0;
 function replaced(atoms: readonly FoldAtom[], old: string, name: string, stretch: number): FoldAtom[] {
   return atoms.map((one) => {
     if (one.name !== old) return one;
-    const middle = centreOf(atoms.filter((other) => other !== one && distance(other.at, one.at) < BONDED));
+    const middle = computeCentre(
+      atoms.filter((other) => other !== one && distance(other.at, one.at) < BONDED),
+    );
     return { name, element: name, at: add(middle, scale(sub(one.at, middle), stretch)) };
   });
 }

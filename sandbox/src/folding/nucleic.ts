@@ -3,7 +3,7 @@
  * for DNA (C2′-endo), from ideal bond lengths, angles and backbone torsions, with planar bases.
  * Knows only one strand.
  */
-import { frameOf, place, toLocal, toWorld, type Vec } from '../structure/vector.ts';
+import { place, toFrame, toLocal, toWorld, type Vec } from '../structure/vector.ts';
 import type { FoldAtom } from './model.ts';
 
 interface Form {
@@ -131,8 +131,8 @@ function nucleotide(
     if (fc1 && fn && fp) {
       const nitrogen = place(c2, o4, c1, 1.47, 108.4, -119.5);
       const partner = place(o4, c1, nitrogen, 1.37, 126, form.chi);
-      const from = frameOf(fp, fn, fc1);
-      const to = frameOf(partner, nitrogen, c1);
+      const from = toFrame(fp, fn, fc1);
+      const to = toFrame(partner, nitrogen, c1);
       for (const atom of base.atoms)
         if (atom.name !== "C1'") put(atom.name, toWorld(to, toLocal(from, atom.at)));
     }

@@ -4,7 +4,7 @@
  */
 import { spatialGrid } from '../structure/spatial-grid.ts';
 import { add, dot, scale, sub, unit, type Vec } from '../structure/vector.ts';
-import { atomsOf, type ChainModel, centreOf, moved, movedChain, randomRotation } from './model.ts';
+import { type ChainModel, computeCentre, listAtoms, moved, movedChain, randomRotation } from './model.ts';
 
 /** No two atoms of different chains come nearer than this, in ångström (covalent bonds aside). */
 const CLEARANCE = 3.2;
@@ -26,7 +26,7 @@ export function emptyScene(): Scene {
     },
     put(chain) {
       chains.push(chain);
-      for (const atom of atomsOf(chain)) grid.add(...atom.at, chains.length);
+      for (const atom of listAtoms(chain)) grid.add(...atom.at, chains.length);
     },
   };
 }
@@ -49,21 +49,21 @@ const reach = (points: readonly Vec[], direction: Vec): number =>
  * taken.
  */
 export function dock(scene: Scene, chain: ChainModel, random: () => number, target?: Vec): ChainModel {
-  const own = atomsOf(chain);
-  const pivot = centreOf(own);
-  const there = scene.chains.flatMap(atomsOf);
+  const own = listAtoms(chain);
+  const pivot = computeCentre(own);
+  const there = scene.chains.flatMap(listAtoms);
   if (there.length === 0) {
     scene.put(chain);
     return chain;
   }
-  const goal = target ?? centreOf(there);
+  const goal = target ?? computeCentre(there);
   const fixed = there.map((atom) => atom.at);
   let best: ChainModel | undefined;
   let nearest = Number.POSITIVE_INFINITY;
   for (let side = 0; side < SIDES; side++) {
     const rows = randomRotation(random);
     const outward = target
-      ? unit(add(unit(sub(target, centreOf(there))), scale(randomDirection(random), 0.5)))
+      ? unit(add(unit(sub(target, computeCentre(there))), scale(randomDirection(random), 0.5)))
       : randomDirection(random);
     const turned = own.map((atom) => moved({ rows, pivot, to: [0, 0, 0] }, atom.at));
     const far = reach(fixed, outward) - dot(goal, outward) + reach(turned, scale(outward, -1)) + CLEARANCE;

@@ -48,7 +48,7 @@ export interface FoldingResultJson {
  * In the `polymer` form entities are polymer or non-polymer, and modified residues are no hetero
  * atoms.
  */
-export function complexOf(
+export function toComplex(
   id: string,
   chains: readonly ChainModel[],
   tokens: readonly ResultToken[],
@@ -58,7 +58,7 @@ export function complexOf(
   const atoms = tokens.flatMap((token) => token.atoms.map((atom) => ({ atom, token })));
   const isHetero = ({ chain, hetero }: ResultToken): boolean =>
     polymersOnly ? chains[chain]?.kind === 'ligand' : hetero;
-  const entityOf = (kind: ChainModel['kind']): string =>
+  const toEntity = (kind: ChainModel['kind']): string =>
     polymersOnly ? (kind === 'ligand' ? 'non-polymer' : 'polymer') : kind;
   let at = 0;
   return {
@@ -76,7 +76,7 @@ export function complexOf(
     chain_id: tokens.map(({ chain }) => chain),
     plddt: tokens.map(({ plddt }) => plddt),
     metadata: {
-      entity_lookup: Object.fromEntries(chains.map(({ entity, kind }) => [String(entity), entityOf(kind)])),
+      entity_lookup: Object.fromEntries(chains.map(({ entity, kind }) => [String(entity), toEntity(kind)])),
       chain_lookup: Object.fromEntries(chains.map(({ id: name }, c) => [String(c), name])),
       assembly_composition: polymersOnly ? null : { '1': chains.map(({ id: name }) => name) },
     },

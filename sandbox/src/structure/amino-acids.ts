@@ -2,7 +2,7 @@
  * The 20 residues as internal coordinates: heavy side-chain atoms with Engh and Huber (1991, 2001)
  * bond lengths and angles, and the rotamers to try.
  */
-import { type Bond, bondOf } from './vector.ts';
+import { type Bond, toBond } from './vector.ts';
 
 /**
  * One atom from three earlier ones: torsion a–b–c–name is `chi[chi] + torsion` or plain `torsion`
@@ -154,7 +154,7 @@ function zAtoms(text: string): ZAtom[] {
       name,
       element: name.charAt(0),
       from,
-      bond: bondOf(Number(bond), Number(angle)),
+      bond: toBond(Number(bond), Number(angle)),
       chi: chi ? Number(chi[1]) : 0,
       torsion: chi ? Number(chi[2] || '0') : Number(torsion),
     };

@@ -5,7 +5,7 @@
  */
 import { hashText, randomFrom } from './random.ts';
 import { spatialGrid } from './spatial-grid.ts';
-import { bondOf, place, placePoint } from './vector.ts';
+import { place, placePoint, toBond } from './vector.ts';
 
 /** Coordinates of N, CA and C of each residue: nine numbers a residue. Psi is in degrees. */
 export interface Backbone {
@@ -38,15 +38,15 @@ const isProline = (letter: string): boolean => letter === 'P';
 
 /** Ideal geometry of a residue, from the one before it: its N, its CA and its C. */
 const geometry = (n: [number, number], ca: [number, number], c: [number, number]) => ({
-  n: bondOf(...n),
-  ca: bondOf(...ca),
-  c: bondOf(...c),
+  n: toBond(...n),
+  ca: toBond(...ca),
+  c: toBond(...c),
 });
 const USUAL = geometry([1.329, 116.6], [1.458, 121.7], [1.525, 111]);
 const GLYCINE = geometry([1.329, 116.6], [1.451, 121.7], [1.516, 112.5]);
 const PROLINE_BONDS = geometry([1.341, 116.9], [1.466, 120.6], [1.525, 111.8]);
 
-function geometryOf(letter: string): typeof USUAL {
+function toGeometry(letter: string): typeof USUAL {
   if (isGlycine(letter)) return GLYCINE;
   return isProline(letter) ? PROLINE_BONDS : USUAL;
 }
@@ -170,7 +170,7 @@ function grow(sequence: string, states: string, plddt: readonly number[], random
    * Places residue i after the one before it, from that one's psi and its own phi; omega is 180°.
    */
   const placeResidue = (i: number): void => {
-    const { n, ca, c } = geometryOf(sequence.charAt(i));
+    const { n, ca, c } = toGeometry(sequence.charAt(i));
     const at = 3 * i;
     if (i === 0) {
       // N in the origin and CA on the x axis; C has its torsion to a point beside N.

@@ -69,7 +69,7 @@ function complexity(sequence: string, half: number): Float64Array {
  * pLDDT of every residue: high in clear helices and strands of ordered letters, low in loops, in
  * repetitive stretches and at charged ends.
  */
-function plddtOf(sequence: string, states: string, margin: Float64Array): number[] {
+function computePlddt(sequence: string, states: string, margin: Float64Array): number[] {
   const n = sequence.length;
   const order = windowMean(
     Array.from(sequence, (letter) => ORDER[letter] ?? -0.3),
@@ -129,7 +129,7 @@ export function flexibility(plddt: ArrayLike<number>): Float64Array {
  */
 const nearness = (apart: number): number => 1 - Math.exp(-apart / 6);
 
-function errorOf(near: number, ownI: number, ownJ: number, between: number): number {
+function computeError(near: number, ownI: number, ownJ: number, between: number): number {
   const own = 0.35 * ownI + 0.75 * ownJ;
   return Math.min(31.75, 0.3 + near * (own + 20 * (1 - Math.exp(-between / 2.4))));
 }
@@ -138,11 +138,11 @@ function errorOf(near: number, ownI: number, ownJ: number, between: number): num
 export function chainError(plddt: ArrayLike<number>, loose: Float64Array, i: number, j: number): number {
   if (i === j) return 0.25;
   const between = Math.abs((loose[j] ?? 0) - (loose[i] ?? 0));
-  return errorOf(nearness(Math.abs(i - j)), ownError(plddt[i] ?? 0), ownError(plddt[j] ?? 0), between);
+  return computeError(nearness(Math.abs(i - j)), ownError(plddt[i] ?? 0), ownError(plddt[j] ?? 0), between);
 }
 
 /** pTM of a chain from its expected errors: the best alignment residue's mean TM term. */
-function ptmOf(plddt: readonly number[]): number {
+function computePtm(plddt: readonly number[]): number {
   const n = plddt.length;
   const d0 = tmScale(n);
   const loose = flexibility(plddt);
@@ -156,7 +156,7 @@ function ptmOf(plddt: readonly number[]): number {
     let sum = 0;
     for (let j = 0; j < n; j++) {
       const between = Math.abs((loose[j] ?? 0) - looseI);
-      const error = i === j ? 0.25 : errorOf(near[Math.abs(i - j)] ?? 0, ownI, own[j] ?? 0, between);
+      const error = i === j ? 0.25 : computeError(near[Math.abs(i - j)] ?? 0, ownI, own[j] ?? 0, between);
       sum += tmTerm(error, d0);
     }
     best = Math.max(best, sum / n);
@@ -167,7 +167,7 @@ function ptmOf(plddt: readonly number[]): number {
 /** Everything about a chain that needs no coordinates; cheap enough for thousands of chains. */
 export function predictConfidence(sequence: string): Confidence {
   const { states, margin } = predictSecondary(sequence);
-  const plddt = plddtOf(sequence, states, margin);
+  const plddt = computePlddt(sequence, states, margin);
   const mean = plddt.reduce((sum, x) => sum + x, 0) / Math.max(1, plddt.length);
-  return { secondary: states, plddt, meanPlddt: round(mean, 4), ptm: ptmOf(plddt) };
+  return { secondary: states, plddt, meanPlddt: round(mean, 4), ptm: computePtm(plddt) };
 }

@@ -6,7 +6,7 @@ import { type AminoAcid, aminoAcid, BACKBONE } from './amino-acids.ts';
 import { type Backbone, layBackbone } from './backbone.ts';
 import { predictConfidence } from './confidence.ts';
 import { type SpatialGrid, spatialGrid } from './spatial-grid.ts';
-import { bondOf, placePoint } from './vector.ts';
+import { placePoint, toBond } from './vector.ts';
 
 export interface Atom {
   /** PDB name, such as CA or OD1. */
@@ -38,8 +38,8 @@ export interface ProteinModel {
 const SOFT_CONTACT = 3.1;
 /** The longest side chain (tryptophan's) has ten atoms. */
 const LONGEST_SIDE = 10;
-const C_TO_O = bondOf(1.231, 122.9);
-const LAST_C_TO_O = bondOf(1.231, 120.1);
+const C_TO_O = toBond(1.231, 122.9);
+const LAST_C_TO_O = toBond(1.231, 120.1);
 
 /**
  * The atoms of a chain while they are placed: the backbone of each residue, then its side chain.
@@ -91,7 +91,7 @@ function placeBackbone(placed: Placed, backbone: Backbone): void {
  * How much the atoms of residue i from `start` to `end` touch other residues, in ångström summed
  * over all contacts; counted no further than `limit`.
  */
-function clashOf({ grid, points }: Placed, i: number, start: number, end: number, limit: number): number {
+function findClash({ grid, points }: Placed, i: number, start: number, end: number, limit: number): number {
   const { tags, squares } = grid.found;
   let total = 0;
   for (let atom = start; atom < end && total < limit; atom++) {
@@ -125,7 +125,7 @@ function placeSideChains(placed: Placed): void {
     for (const chis of rotamers) {
       placeRotamer(placed, i, chis);
       // CB, the first, is where it is in every rotamer.
-      const clash = clashOf(placed, i, side + 1, end, least);
+      const clash = findClash(placed, i, side + 1, end, least);
       if (clash < least) {
         least = clash;
         best.set(points.subarray(3 * side, 3 * end));

@@ -23,7 +23,7 @@ export interface SpatialGrid {
 
 const cellKey = (i: number, j: number, k: number): number =>
   ((i & AXIS_MASK) << (2 * AXIS_BITS)) | ((j & AXIS_MASK) << AXIS_BITS) | (k & AXIS_MASK);
-const bucketOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> (32 - BUCKET_BITS);
+const toBucket = (key: number): number => Math.imul(key, 0x9e3779b1) >>> (32 - BUCKET_BITS);
 
 /** @param reach the distance, in ångström, within which `near` finds points */
 export function spatialGrid(reach: number): SpatialGrid {
@@ -59,7 +59,7 @@ export function spatialGrid(reach: number): SpatialGrid {
     add(x, y, z, tag) {
       if (size === next.length) grow();
       const key = cellKey(Math.floor(x / cell), Math.floor(y / cell), Math.floor(z / cell));
-      const bucket = bucketOf(key);
+      const bucket = toBucket(key);
       next[size] = heads[bucket] ?? -1;
       heads[bucket] = size;
       keys[size] = key;
@@ -71,7 +71,7 @@ export function spatialGrid(reach: number): SpatialGrid {
     },
     shrink(to) {
       // A bucket's list starts with the point that came last, so the newest point is always a head.
-      for (; size > to; size--) heads[bucketOf(keys[size - 1] ?? 0)] = next[size - 1] ?? -1;
+      for (; size > to; size--) heads[toBucket(keys[size - 1] ?? 0)] = next[size - 1] ?? -1;
     },
     found,
     near(x, y, z) {
@@ -85,7 +85,7 @@ export function spatialGrid(reach: number): SpatialGrid {
         for (let j = cj; j <= cj + 1; j++)
           for (let k = ck; k <= ck + 1; k++) {
             const key = cellKey(i, j, k);
-            for (let p = heads[bucketOf(key)] ?? -1; p >= 0; p = next[p] ?? -1) {
+            for (let p = heads[toBucket(key)] ?? -1; p >= 0; p = next[p] ?? -1) {
               if (keys[p] !== key) continue;
               const dx = (points[3 * p] ?? 0) - x;
               const dy = (points[3 * p + 1] ?? 0) - y;

@@ -28,7 +28,7 @@ export interface Bond {
   readonly across: number;
 }
 
-export const bondOf = (length: number, angle: number): Bond => ({
+export const toBond = (length: number, angle: number): Bond => ({
   along: -length * Math.cos(angle * RADIANS),
   across: length * Math.sin(angle * RADIANS),
 });
@@ -94,7 +94,7 @@ export function place(a: Vec, b: Vec, c: Vec, bond: number, angle: number, torsi
   four.set(a, 0);
   four.set(b, 3);
   four.set(c, 6);
-  placePoint(four, 3, 0, 1, 2, bondOf(bond, angle), torsion);
+  placePoint(four, 3, 0, 1, 2, toBond(bond, angle), torsion);
   return [four[9] ?? 0, four[10] ?? 0, four[11] ?? 0];
 }
 
@@ -106,7 +106,7 @@ export interface Frame {
   axes: readonly [Vec, Vec, Vec];
 }
 
-export function frameOf(a: Vec, b: Vec, c: Vec): Frame {
+export function toFrame(a: Vec, b: Vec, c: Vec): Frame {
   const x = unit(sub(c, b));
   const ba = sub(a, b);
   const y = unit(sub(ba, scale(x, dot(ba, x))));

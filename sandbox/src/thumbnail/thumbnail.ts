@@ -8,7 +8,7 @@ import { encodePng } from './png.ts';
 import { rasterise } from './raster.ts';
 import { type Mesh, ribbonMesh } from './ribbon.ts';
 import { develop } from './shade.ts';
-import { viewOf } from './view.ts';
+import { toView } from './view.ts';
 
 export type Colouring = { type: 'plddt' } | { type: 'pct-characterized'; percent: number };
 
@@ -23,7 +23,7 @@ const HALF: Rgb = [-0.226, 0.297, 0.928];
 
 /** Turns the mesh into picture coordinates and lights its vertices. */
 function project(mesh: Mesh, model: ProteinModel, foot: number) {
-  const [ex, ey, ez] = viewOf(model);
+  const [ex, ey, ez] = toView(model);
   const count = mesh.positions.length / 3;
   const points = new Float64Array(count * 3);
   const diffuse = new Float32Array(count);

@@ -32,7 +32,7 @@ function principal([xx, xy, xz, yy, yz, zz]: Matrix, start: Vec, without?: Vec):
  * Right, up and towards the viewer, as unit vectors. The signs are fixed by the chain: its start is
  * left and low.
  */
-export function viewOf(model: ProteinModel): readonly [Vec, Vec, Vec] {
+export function toView(model: ProteinModel): readonly [Vec, Vec, Vec] {
   const ca: Vec[] = model.residues.map(({ atoms }) => {
     const atom = atoms.find((a) => a.name === 'CA');
     return atom ? [atom.x, atom.y, atom.z] : [0, 0, 0];

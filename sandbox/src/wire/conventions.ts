@@ -124,5 +124,5 @@ export type ConventionName = keyof typeof CONVENTIONS;
 const isConvention = (name: string): name is ConventionName => Object.hasOwn(CONVENTIONS, name);
 
 /** The conventions that a dialect follows. */
-export const conventionsOf = (dialect: Dialect): ReadonlySet<ConventionName> =>
+export const listConventions = (dialect: Dialect): ReadonlySet<ConventionName> =>
   new Set(dialect === 'rich' ? Object.keys(CONVENTIONS).filter(isConvention) : []);

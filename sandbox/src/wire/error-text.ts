@@ -9,11 +9,14 @@ const FIELDS = ['message', 'error', 'detail'];
  * Refusals of the operations have their text under `field`; lists of validation problems and
  * unknown routes stay as they are.
  */
-export function withErrorText(field: WireSettings['errorText'], { operationOf }: Routes): MiddlewareHandler {
+export function withErrorText(
+  field: WireSettings['errorText'],
+  { findOperation }: Routes,
+): MiddlewareHandler {
   return async (c, next) => {
     await next();
     if (field === undefined || c.res.status < 400) return;
-    if (operationOf(c.req.method, c.req.path) === undefined) return;
+    if (findOperation(c.req.method, c.req.path) === undefined) return;
     const text = await c.res.text();
     const body: unknown = text === '' ? undefined : JSON.parse(text);
     const { status, headers } = c.res;

@@ -7,7 +7,7 @@ import { type Clock, ManualClock } from '../../src/clock.ts';
 import { openDatabase } from '../../src/database.ts';
 import { createRoutes } from '../../src/routes.ts';
 import { createSigner } from '../../src/signing.ts';
-import { conventionsOf, type Dialect } from '../../src/wire/conventions.ts';
+import { type Dialect, listConventions } from '../../src/wire/conventions.ts';
 import { readWireSettings } from '../../src/wire/settings.ts';
 
 export const PREFIX = '/atlas/protein/api/v1alpha1';
@@ -34,7 +34,7 @@ export function startAtlas({
     signer,
     wire,
     routes: createRoutes(wire),
-    conventions: conventionsOf(dialect),
+    conventions: listConventions(dialect),
   });
   const request = async (pathOrUrl: string, init?: RequestInit): Promise<Response> =>
     app.fetch(new Request(new URL(pathOrUrl, BASE), init));

@@ -4,7 +4,7 @@
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { JOB_LIMITS } from '../../src/atlas/bulk-jobs.ts';
-import { CONVENTIONS, type ConventionName, conventionsOf } from '../../src/wire/conventions.ts';
+import { CONVENTIONS, type ConventionName, listConventions } from '../../src/wire/conventions.ts';
 import { type Answer, batch, fold, HOUR, isJson, type Json, startHeld } from '../batch/harness.ts';
 
 const ACTIN = 'efebacde779fb9ede77f2039ec6cfe09';
@@ -129,7 +129,7 @@ describe.each(['plain', 'rich'] as const)('the dialect %s', (dialect) => {
   afterAll(() => held.sandbox.close());
 
   it.each(Object.keys(CONVENTIONS))('%s', (name) => {
-    const conventions: ReadonlySet<string> = conventionsOf(dialect);
+    const conventions: ReadonlySet<string> = listConventions(dialect);
     const follows = Object.entries(followed).find(([key]) => key === name)?.[1];
     expect(follows?.(seen)).toBe(conventions.has(name));
   });

@@ -15,14 +15,14 @@ import { document } from '../../../bench/src/report/document.ts';
 import { isMet, joinReports, type Report, type ScenarioResult } from '../../../bench/src/report/result.ts';
 import { median, percentile, ratioInterval, rotated } from '../../../bench/src/report/statistics.ts';
 import { markdownTable, shown, terminalTable } from '../../../bench/src/report/table.ts';
-import { entryOf, packPiece, plainPiece, renamed, writeZip } from '../../../bench/src/stub/zip-writer.ts';
+import { makeEntry, packPiece, plainPiece, renamed, writeZip } from '../../../bench/src/stub/zip-writer.ts';
 import {
   clusterFacts,
-  hashesOf,
-  hashOf,
-  numberOf,
-  representativeOf,
-  sequenceOf,
+  findNumber,
+  listHashes,
+  spellSequence,
+  toHash,
+  toRepresentative,
 } from '../../../bench/src/world/facts.ts';
 import { openNumbers } from '../../../bench/src/world/numbers.ts';
 
@@ -185,18 +185,18 @@ describe('a report', () => {
 
 describe("the stand-in's proteins", () => {
   it('have the MD5 of their sequence as hash, as the gateway checks, and no two have the same', () => {
-    const hashes = hashesOf(0, 20_000);
+    const hashes = listHashes(0, 20_000);
     const md5 = (text: string) => createHash('md5').update(text).digest('hex');
-    expect(hashes.every((hash, n) => hash === md5(sequenceOf(n)))).toBe(true);
+    expect(hashes.every((hash, n) => hash === md5(spellSequence(n)))).toBe(true);
     expect(new Set(hashes).size).toBe(hashes.length);
-    const representative = representativeOf(hashes[0] ?? '');
+    const representative = toRepresentative(hashes[0] ?? '');
     expect(clusterFacts(representative).protein_hash).toBe(representative);
   });
 
   it('are found by their hash, in whatever order they are asked for, and nothing else is', () => {
-    for (const n of [7, 0, 60_000, 70_000, 69_999, 3, 150_000]) expect(numberOf(hashOf(n))).toBe(n);
-    expect(numberOf('0'.repeat(32))).toBeUndefined();
-    expect(numberOf(hashOf(150_001))).toBe(150_001);
+    for (const n of [7, 0, 60_000, 70_000, 69_999, 3, 150_000]) expect(findNumber(toHash(n))).toBe(n);
+    expect(findNumber('0'.repeat(32))).toBeUndefined();
+    expect(findNumber(toHash(150_001))).toBe(150_001);
     // All in the same place of the table.
     const crowded = openNumbers((n) => `00000001${String(n).padStart(24, '0')}`);
     expect([5, 2, 9].map((n) => crowded(`00000001${String(n).padStart(24, '0')}`))).toEqual([5, 2, 9]);
@@ -204,18 +204,18 @@ describe("the stand-in's proteins", () => {
 });
 
 describe("the stand-in's archives", () => {
-  const structure = entryOf('', [packPiece('ATOM line\n'.repeat(3000))]);
+  const structure = makeEntry('', [packPiece('ATOM line\n'.repeat(3000))]);
   const features = packPiece(
     JSON.stringify({ top_features: [{ feature_index: 1, value: 2.5, label: 'β – strand' }] }),
   );
   const hashes = ['0'.repeat(32), 'f'.repeat(32)];
   const zip = writeZip([
     ...hashes.map((hash) => renamed(structure, `structures/${hash}.pdb`)),
-    entryOf('features.json', [
+    makeEntry('features.json', [
       ...hashes.flatMap((hash, n) => [plainPiece(`${n === 0 ? '{' : ','}"${hash}":`), features]),
       plainPiece('}'),
     ]),
-    entryOf('empty', []),
+    makeEntry('empty', []),
   ]);
   const expected = {
     [`structures/${hashes[0]}.pdb`]: 'ATOM line\n'.repeat(3000),
@@ -228,7 +228,7 @@ describe("the stand-in's archives", () => {
     const many = writeZip(
       Array.from({ length: 300 }, (_, n) => {
         const name = `structures/${n.toString(16).padStart(32, '0')}.pdb`;
-        return entryOf(name, [plainPiece('ATOM line\n'.repeat(300))]);
+        return makeEntry(name, [plainPiece('ATOM line\n'.repeat(300))]);
       }),
     );
     const lengths = [...many.pieces()].map(({ length }) => length);

@@ -2,7 +2,7 @@
 // through each of them, answers others meanwhile, and has every descriptor back.
 import { expect, it } from 'vitest';
 import { ATTACKS } from '../../../scripts/soak/attacks.ts';
-import { problemsOf, runAttacks } from '../../../scripts/soak/hostile.ts';
+import { findProblems, runAttacks } from '../../../scripts/soak/hostile.ts';
 
 /**
  * As `npm run soak -- --hostile`, but for the time in which a shared machine lets the gateway wait
@@ -21,7 +21,7 @@ it.skipIf(process.platform !== 'linux')(
     );
     expect(findings).toHaveLength(ATTACKS.length);
     const problems = findings.flatMap((finding) =>
-      problemsOf(finding, BOUNDS).map((problem) => `${finding.attack}: ${problem}`),
+      findProblems(finding, BOUNDS).map((problem) => `${finding.attack}: ${problem}`),
     );
     expect(problems).toEqual([]);
   },

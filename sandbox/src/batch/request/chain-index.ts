@@ -16,7 +16,7 @@ export interface Chain {
 }
 
 /** A SMILES is one component, a list of codes one for each code. */
-const residuesOf = (input: SequenceInput): number =>
+const countResidues = (input: SequenceInput): number =>
   input.type === 'ligand' ? Math.max(1, input.ccd?.length ?? 1) : input.sequence.length;
 
 /** A, B, ... Z, AA, AB, ... */
@@ -30,7 +30,7 @@ function letters(index: number): string {
  * identifier gets the first letter that is free: named chains are counted first, so a name is never
  * taken away.
  */
-export function chainsOf(sequences: readonly SequenceInput[]): Chain[] {
+export function listChains(sequences: readonly SequenceInput[]): Chain[] {
   const named = sequences.map(({ id }) => (typeof id === 'string' ? [id] : (id ?? [])));
   const taken = new Set(named.flat());
   let next = 0;
@@ -44,7 +44,7 @@ export function chainsOf(sequences: readonly SequenceInput[]): Chain[] {
       id,
       kind: input.type,
       entry,
-      residues: residuesOf(input),
+      residues: countResidues(input),
     }));
   });
 }

@@ -13,7 +13,7 @@ const shown = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 };
 
-const kindOf = (value: unknown): string =>
+const nameKind = (value: unknown): string =>
   value === null
     ? 'null'
     : Array.isArray(value)
@@ -40,12 +40,12 @@ function explain(issue: RawIssue): string | undefined {
       const wanted = articles[issue.expected] ?? issue.expected;
       return issue.input === undefined
         ? `is required; give ${wanted}`
-        : `must be ${wanted}, not ${kindOf(issue.input)}`;
+        : `must be ${wanted}, not ${nameKind(issue.input)}`;
     }
     case 'invalid_value': {
       const values = issue.values.map((value) => JSON.stringify(value)).join(', ');
       const rule = issue.values.length === 1 ? `must be ${values}` : `must be one of ${values}`;
-      return issue.input === undefined ? `is required; it ${rule}` : `${rule}, not ${kindOf(issue.input)}`;
+      return issue.input === undefined ? `is required; it ${rule}` : `${rule}, not ${nameKind(issue.input)}`;
     }
     case 'too_small':
       return sizeRule(issue.origin, `at least ${issue.minimum}`, issue.input);
@@ -57,7 +57,7 @@ function explain(issue: RawIssue): string | undefined {
         .map((key) => shown(key))
         .join(', ')}; remove it`;
     case 'invalid_union':
-      return `has no known kind: ${kindOf(issue.input)}`;
+      return `has no known kind: ${nameKind(issue.input)}`;
     default:
       return undefined;
   }
@@ -66,8 +66,8 @@ function explain(issue: RawIssue): string | undefined {
 function sizeRule(origin: string, bound: string, input: unknown): string {
   if (origin === 'string') return `must have ${bound} characters`;
   if (origin === 'array')
-    return `must have ${bound} entries, not ${Array.isArray(input) ? input.length : kindOf(input)}`;
-  return `must be ${bound}, not ${kindOf(input)}`;
+    return `must have ${bound} entries, not ${Array.isArray(input) ? input.length : nameKind(input)}`;
+  return `must be ${bound}, not ${nameKind(input)}`;
 }
 
 /** `["payload", 0, "model"]` as `payload[0].model`. */

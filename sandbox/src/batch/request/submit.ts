@@ -3,12 +3,13 @@
 import { z } from 'zod';
 import type { Limits } from '../../limits.ts';
 import { readWireSettings, type WireSettings } from '../../wire/settings.ts';
-import { type Chain, chainsOf } from './chain-index.ts';
+import { type Chain, listChains } from './chain-index.ts';
 import { sequenceInput } from './chains.ts';
 import { checkReferences, covalentBond, distogram, pocket } from './conditioning.ts';
 import { list, read } from './reading.ts';
 
-const sumOf = (chains: readonly Chain[]): number => chains.reduce((sum, { residues }) => sum + residues, 0);
+const sumResidues = (chains: readonly Chain[]): number =>
+  chains.reduce((sum, { residues }) => sum + residues, 0);
 
 function allAtomInput(limits: Limits) {
   return z
@@ -19,18 +20,18 @@ function allAtomInput(limits: Limits) {
       distogram_conditioning: list(distogram).nullish(),
     })
     .superRefine((input, context) => {
-      const chains = chainsOf(input.sequences);
-      const entryOf = new Map<string, number>();
+      const chains = listChains(input.sequences);
+      const entryNumbers = new Map<string, number>();
       for (const { id, entry } of chains) {
-        const earlier = entryOf.get(id);
+        const earlier = entryNumbers.get(id);
         if (earlier !== undefined) {
           const message = `chain identifier ${id} is used already by sequences[${earlier}]; identifiers are unique`;
           context.addIssue({ code: 'custom', path: ['sequences', entry, 'id'], message });
           return;
         }
-        entryOf.set(id, entry);
+        entryNumbers.set(id, entry);
       }
-      const tokens = sumOf(chains);
+      const tokens = sumResidues(chains);
       if (tokens > limits.maxTokens) {
         const message = `have ${tokens} tokens with every copy counted; at most ${limits.maxTokens} can be folded together`;
         context.addIssue({ code: 'custom', path: ['sequences'], message });
@@ -89,8 +90,8 @@ export function submitReader(
  * The tokens that one item counts, all copies included (spec: "every copy counts toward input
  * length and credit consumption").
  */
-export function tokensOf(item: FoldItem): number {
-  return sumOf(chainsOf(item.all_atom_input.sequences));
+export function countTokens(item: FoldItem): number {
+  return sumResidues(listChains(item.all_atom_input.sequences));
 }
 
 /**
@@ -99,7 +100,7 @@ export function tokensOf(item: FoldItem): number {
  */
 export function nameChains(input: FoldItem['all_atom_input']): FoldItem['all_atom_input'] {
   const names = new Map<number, string[]>();
-  for (const { id, entry } of chainsOf(input.sequences)) {
+  for (const { id, entry } of listChains(input.sequences)) {
     const own = names.get(entry);
     if (own === undefined) names.set(entry, [id]);
     else own.push(id);
