@@ -99,7 +99,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { openUpstream, isSandbox } = connections;
   const contexts = createContexts({
     ...{ services, loaders, movePrincipal, formerNames, callers },
-    ...{ telemetry, openUpstream },
+    openUpstream,
   });
 
   async function checkLedger(): Promise<void> {

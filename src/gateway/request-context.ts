@@ -6,9 +6,7 @@ import type { Authenticator } from '../http/access/authenticate.ts';
 import { isFederationRouter } from '../http/access/shared-secrets.ts';
 import type { OpenLink } from '../http/access/signed-links.ts';
 import { type Caller, type Exchange, identifyCaller } from '../http/exchange.ts';
-import { httpError } from '../http/failures/errors.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createCallRecord } from '../telemetry/upstream-calls.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
@@ -33,7 +31,6 @@ interface ContextSources
   extends Pick<SharedServices, 'services' | 'loaders' | 'movePrincipal' | 'formerNames'>,
     Pick<UpstreamConnections, 'openUpstream'> {
   readonly callers: Authenticator;
-  readonly telemetry: Telemetry;
 }
 
 /**
@@ -141,7 +138,7 @@ class RequestContext implements GatewayContext {
 }
 
 export function createContexts(sources: ContextSources): Contexts {
-  const { services, telemetry } = sources;
+  const { services } = sources;
 
   function open(exchange: Exchange, caller: Caller): GatewayContext {
     const limit = startDeadline(exchange.signal, services.config.REQUEST_TIMEOUT_MS, services.clock);
@@ -160,13 +157,7 @@ export function createContexts(sources: ContextSources): Contexts {
   return {
     async openContext(exchange) {
       const caller = identifyCaller(exchange);
-      await sources.movePrincipal(caller).catch((error: unknown) => {
-        telemetry.storeFailed('ledger', error);
-        throw httpError(503, 'The store of the gateway does not answer. Try again in a moment.', {
-          code: 'UPSTREAM_UNAVAILABLE',
-          retryAfterSeconds: 5,
-        });
-      });
+      await sources.movePrincipal(caller);
       return open(exchange, caller);
     },
     openLink,

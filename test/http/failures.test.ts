@@ -1,13 +1,27 @@
 // The table of failures by the faces of the gateway: each is told with its status, and counted with
 // its code, drift with its place; the log names the cause once.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Gateway } from '../../src/gateway.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
 import { testLogger } from '../record.ts';
+import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { until } from '../subscriptions/support.ts';
-import { HASH, hangs, inTurn, openLyingPlace, type Script, says, TOKEN } from '../upstream/liar.ts';
+import {
+  HASH,
+  hangs,
+  inTurn,
+  openLyingPlace,
+  openPlace,
+  type Script,
+  says,
+  TOKEN,
+} from '../upstream/liar.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 const lines: Line[] = [];
@@ -20,15 +34,13 @@ const { place: strictPlace } = await openLyingPlace(
   { RATE_LIMIT_PER_MINUTE: '1', MAX_QUERY_COST: '1' },
   { log: testLogger((line) => lines.push(JSON.parse(line) as Line)) },
 );
-let served: Served;
-let strict: Served;
+/** The gateways on their ports, for sockets. */
+const served = new Map<Gateway, Served>();
 beforeAll(async () => {
-  served = await serve(place.gateway);
-  strict = await serve(strictPlace.gateway);
+  for (const { gateway } of [place, strictPlace]) served.set(gateway, await serve(gateway));
 });
 afterAll(async () => {
-  await served.close();
-  await strict.close();
+  for (const one of served.values()) await one.close();
 });
 
 /** How a face is asked. */
@@ -42,6 +54,7 @@ interface Asked {
 /** The failure as a client sees it; over a WebSocket without a status. */
 interface Told {
   readonly status?: number;
+  readonly retryAfter?: string | null;
   readonly text: string;
 }
 
@@ -54,7 +67,8 @@ async function send({ gateway, token, signal }: Asked, path: string, init: Reque
   const headers = { authorization: `Bearer ${token}`, ...init.headers };
   const request = new Request(`http://gateway.test${path}`, { ...init, headers, signal });
   const response = await gateway.fetch(request);
-  return { status: response.status, text: await response.text() };
+  const retryAfter = response.headers.get('retry-after');
+  return { status: response.status, retryAfter, text: await response.text() };
 }
 const postTo = (asked: Asked, path: string, body: unknown, accept: string): Promise<Told> =>
   send(asked, path, {
@@ -80,7 +94,7 @@ const textOf = async (answer: Promise<Response>): Promise<string> => (await answ
 /** Runs an operation over a connection of its own, which the signal closes. */
 async function overSocket({ gateway, query, token, signal }: Asked): Promise<Told> {
   const client = createClient({
-    url: (gateway === place.gateway ? served : strict).url.replace(/^http/, 'ws'),
+    url: String(served.get(gateway)?.url).replace(/^http/, 'ws'),
     webSocketImpl: WebSocket,
     connectionParams: { authorization: `Bearer ${token}` },
     retryAttempts: 0,
@@ -273,6 +287,156 @@ it.each(ALL)('nothing is counted or logged as a failure by %s when its client ha
   });
   expect(errors).toEqual({});
   expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+});
+
+describe.skipIf(NO_REDIS)('a store that is away', () => {
+  const GATEWAYS = {
+    /** Each request asks the store, because data of its caller may stand under a former name. */
+    moving: { GATEWAY_SECRET_PREVIOUS: 'a secret of last month, long enough' },
+    /** Each request for a batch asks the store whose it is. */
+    sharing: { UPSTREAM_API_KEY: 'key-of-the-gateway', GATEWAY_API_KEYS: TOKEN },
+    /** Requests ask for what only the store knows. */
+    plain: {},
+  } as const;
+  const opened = new Map<string, Gateway>();
+  const gatewayOf = (name: keyof typeof GATEWAYS): Gateway => {
+    const found = opened.get(name);
+    if (found === undefined) throw new Error(name);
+    return found;
+  };
+  let redis: RedisPlace;
+  const AWAY = 'The store of the gateway does not answer at present. Try again in a moment.';
+  const storeLines = () => lines.filter(({ message }) => String(message).startsWith('store: '));
+
+  beforeAll(async () => {
+    redis = await openRedisPlace();
+    for (const [name, env] of Object.entries(GATEWAYS)) {
+      const { gateway } = openPlace(
+        liar.url,
+        { LEDGER_URL: redis.url, GATEWAY_SECRET: 'a secret that replicas share', ...env },
+        { log: testLogger((line) => lines.push(JSON.parse(line) as Line)) },
+      );
+      await gateway.ready();
+      opened.set(name, gateway);
+      served.set(gateway, await serve(gateway));
+    }
+    await redis.kill();
+    return async () => {
+      for (const gateway of opened.values()) {
+        await served.get(gateway)?.close();
+        served.delete(gateway);
+        await gateway.close();
+      }
+      await redis.remove();
+    };
+  });
+
+  async function expectAway(
+    gateway: Gateway,
+    name: string,
+    { kind, ask }: Face,
+    query: string,
+    isExecuted: boolean,
+  ): Promise<void> {
+    liar.script('list', says(200, { data: { ...DONE, items: [ITEM] } }));
+    const failures = async () => (await counts('store_errors_total', 'store', gateway)).ledger ?? 0;
+    const before = await failures();
+    const { text: told, errors } = await observe(() => ask({ ...USUAL, gateway, query }), gateway);
+    expect(told.text).toContain(AWAY);
+    // A tool answers 200 with its failure.
+    const isWhole = kind === 'graphql' && (isExecuted || name === 'a tool');
+    expect(told.status).toBe(name === 'a socket' ? undefined : isWhole ? 200 : 503);
+    if (told.status === 503) expect(told.retryAfter).toBe('5');
+    expect(errors).toEqual({ UPSTREAM_UNAVAILABLE: 1 });
+    expect((await failures()) - before).toBe(1);
+    // It is no failure of the service, nor one that nothing is known of.
+    expect(failureLines()).toEqual([]);
+    expect(lines.filter(({ message }) => message === 'masked error')).toEqual([]);
+  }
+
+  it.each(ALL)('is told and counted once by %s where a caller may have a former name', (name, face) =>
+    expectAway(gatewayOf('moving'), name, face, BATCH, false));
+
+  const OF_BATCHES = ALL.filter(
+    ([name]) => !['a structure of the Atlas', 'a picture', 'an export'].includes(name),
+  );
+
+  it.each(OF_BATCHES)('is told and counted once by %s where callers share a key', (name, face) =>
+    expectAway(gatewayOf('sharing'), name, face, BATCH, true));
+
+  const OF_STORE: readonly (readonly [string, Face])[] = [
+    ...ALL.filter(([name, { kind }]) => kind === 'graphql' || ['a table', 'an archive'].includes(name)),
+    ['a part of a bulk look-up', file('/bulk/abcdef/0.zip')],
+  ];
+
+  it.each(OF_STORE)('is told and counted once by %s of what only the store knows', (name, face) =>
+    expectAway(gatewayOf('plain'), name, face, '{ batch(batchId: "b1") { label } }', true));
+
+  it.each([
+    'a structure of the Atlas',
+    'a picture',
+    'an export',
+  ] as const)('does not matter to %s without a former secret', async (name) => {
+    const gateway = gatewayOf('plain');
+    const { text: told, errors } = await observe(() => FACES[name].ask({ ...USUAL, gateway }), gateway);
+    expect(told.text).not.toContain(AWAY);
+    expect(errors.UPSTREAM_UNAVAILABLE).toBeUndefined();
+    expect(storeLines()).toEqual([]);
+  });
+
+  it('is logged with its reason by the first of all requests of a minute', async () => {
+    const { gateway } = openPlace(
+      liar.url,
+      { LEDGER_URL: redis.url, GATEWAY_SECRET: 'a secret that replicas share' },
+      { log: testLogger((line) => lines.push(JSON.parse(line) as Line)) },
+    );
+    liar.script('list', says(200, { data: DONE }));
+    const query = '{ a: batch(batchId: "b1") { label } b: batch(batchId: "b2") { label } }';
+    const { errors } = await observe(() => FACES.JSON.ask({ ...USUAL, gateway, query }), gateway);
+    expect(errors).toEqual({ UPSTREAM_UNAVAILABLE: 2 });
+    const asked = lines.find(({ message }) => message === 'request');
+    expect(storeLines().filter(({ message }) => message === 'store: ledger')).toMatchObject([
+      {
+        level: 'error',
+        requestId: asked?.requestId,
+        error: expect.stringMatching(/127\.0\.0\.1.*ECONNREFUSED/),
+      },
+    ]);
+    await observe(() => FACES['a table'].ask({ ...USUAL, gateway }), gateway);
+    expect(storeLines()).toEqual([]);
+    await gateway.close();
+  });
+});
+
+describe('a database whose tables are gone', () => {
+  it.each(
+    ALL.filter(([name, { kind }]) => kind === 'graphql' || ['a table', 'an archive'].includes(name)),
+  )('is told, counted and logged as the operator needs it by %s', async (name, { kind, ask }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'ledger-'));
+    const { gateway } = openPlace(
+      liar.url,
+      { LEDGER_URL: `sqlite:${join(folder, 'gateway.db')}` },
+      { log: testLogger((line) => lines.push(JSON.parse(line) as Line)) },
+    );
+    served.set(gateway, await serve(gateway));
+    await gateway.ready();
+    const other = openSqlite(join(folder, 'gateway.db'));
+    other.exec('DROP TABLE entry');
+    other.close();
+    liar.script('list', says(200, { data: { ...DONE, items: [ITEM] } }));
+    const query = '{ batch(batchId: "b1") { label } }';
+    const { text: told, errors } = await observe(() => ask({ ...USUAL, gateway, query }), gateway);
+    expect(told.text).toContain('The store of the gateway cannot be used');
+    expect(told.status).toBe(name === 'a socket' ? undefined : kind === 'graphql' ? 200 : 503);
+    expect(errors).toEqual({ UPSTREAM_UNAVAILABLE: 1 });
+    expect(lines.filter(({ level }) => level === 'error')).toMatchObject([
+      { message: 'store: ledger', error: expect.stringContaining('no such table: entry') },
+    ]);
+    await served.get(gateway)?.close();
+    served.delete(gateway);
+    await gateway.close();
+    rmSync(folder, { recursive: true });
+  });
 });
 
 const DONE = { batch_id: 'b1', status: 'done', counts: { done: 1 }, cursor: null };

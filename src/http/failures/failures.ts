@@ -1,6 +1,7 @@
 // The one exit for failures: whatever fails in a request, over any transport, becomes here the
 // error that its client sees, is counted once for metrics and the access log, and logged once.
 import { GraphQLError } from 'graphql';
+import { OperationalError } from '../../async/operational-error.ts';
 import { createLineLimiter } from '../../telemetry/line-limiter.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -16,8 +17,8 @@ export type FailedExchange = Pick<Exchange, 'record'> & Partial<Pick<Exchange, '
 /**
  * Makes the error that a client sees of one that ended its request, or a part of it: the message,
  * the code and what stands in the table of `errors.ts` for the code. It is counted, and logged
- * where it is the gateway's or the service's, unless its client has left. An error that was given
- * before stays as it is, and is not counted again.
+ * where it is the gateway's, its store's or the service's, unless its client has left. An error
+ * that was given before stays as it is, and is not counted again.
  */
 export type Fail = (error: unknown, exchange: FailedExchange) => GraphQLError;
 
@@ -57,6 +58,8 @@ export function createFailures(
     telemetry.countError(String(masked.extensions.code), record);
     const cause = findCause(located);
     if (cause instanceof UpstreamError) telemetry.serviceFailed(cause, record);
+    // Requests read the ledger, and documents that stand beside it.
+    else if (cause instanceof OperationalError) telemetry.storeFailed('ledger', cause, record.requestId);
     else if (cause instanceof Error && cause.name === 'TimeoutError')
       telemetry.serviceFailed({ message: masked.message, failure: OUT_OF_TIME }, record);
     return masked;

@@ -1,7 +1,8 @@
 // The error that a client sees: the gateway's own and the service's keep their message and code,
 // all others are logged and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
-import { StoreError } from '../../store/redis-connection.ts';
+import { OperationalError } from '../../async/operational-error.ts';
+import { UnusableStoreError } from '../../store/unusable-store.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { type Failure, UpstreamError } from '../../upstream/errors.ts';
 import { ERROR_CODES } from './errors.ts';
@@ -42,6 +43,9 @@ const isAbort = (error: unknown): boolean =>
 /** After which it is worth to ask again. */
 const STORE_RETRY_SECONDS = 5;
 const STORE_AWAY = 'The store of the gateway does not answer at present. Try again in a moment.';
+const STORE_UNUSABLE =
+  'The store of the gateway cannot be used: its disk or its database is at fault. Tell the operator, who finds ' +
+  'the reason in the log and at /ready.';
 
 const TOOK_TOO_LONG = 'The request took longer than it may. Ask for less at once, or try again.';
 
@@ -77,12 +81,14 @@ export function maskError(
   if (cause instanceof Error && 'code' in cause && cause.code === 'UPSTREAM_DRIFT')
     return errorAt(located, cause.message, { code: 'UPSTREAM_DRIFT', retryable: false });
   if (isAbort(cause)) return errorAt(located, TOOK_TOO_LONG, { code: 'UPSTREAM_TIMEOUT', retryable: true });
-  log(cause);
-  if (cause instanceof StoreError)
+  if (cause instanceof UnusableStoreError)
+    return errorAt(located, STORE_UNUSABLE, { code: 'UPSTREAM_UNAVAILABLE', retryable: false });
+  if (cause instanceof OperationalError)
     return errorAt(located, STORE_AWAY, {
       ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: true },
       retryAfterSeconds: STORE_RETRY_SECONDS,
     });
+  log(cause);
   return errorAt(located, INTERNAL, { code: 'INTERNAL_SERVER_ERROR', retryable: false });
 }
 

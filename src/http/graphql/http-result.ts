@@ -39,12 +39,14 @@ function toStatus({ data, errors, extensions }: ResultPart, mediaType: string): 
 /** Status and headers of a response. @param result - the first part, where there are several */
 export function toResponseInit(result: ResultPart, mediaType: string) {
   const all = [...(result.errors ?? []).map(({ extensions }) => extensions), result.extensions];
+  const status = toStatus(result, mediaType);
+  const wait = Math.max(0, ...all.map((extensions) => Number(extensions?.retryAfterSeconds ?? 0)));
   const headers: Record<string, string> = Object.assign(
-    {},
+    status >= 400 && wait > 0 ? { 'retry-after': String(wait) } : {},
     ...all.map((extensions) => readHttp(extensions).headers),
     { vary: 'accept' },
   );
-  return { status: toStatus(result, mediaType), headers };
+  return { status, headers };
 }
 
 function publicExtensions(extensions: Extensions): Record<string, unknown> | undefined {

@@ -16,9 +16,9 @@ export interface BatchAnswer extends BatchPage {
  * The batches that one caller may read and cancel. Without a shared key all: the service decides.
  */
 export interface BatchOwnership {
-  /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger does not answer */
+  /** @throws what the ledger failed with */
   batch(batchId: string): Promise<boolean>;
-  /** @throws UpstreamError as `batch` */
+  /** @throws as `batch` */
   task(taskId: string): Promise<boolean>;
 }
 
@@ -108,26 +108,13 @@ function once<T>(promises: Map<string, Promise<T>>, key: string, load: () => Pro
   return promise;
 }
 
-const undecided = (cause: unknown): UpstreamError =>
-  new UpstreamError(
-    'The gateway cannot look up at present whose batch this is. Try again in a moment.',
-    { operation: 'ledger', code: 'UPSTREAM_UNAVAILABLE', retryable: true },
-    { cause },
-  );
-
 /** The batches that the caller of these submissions may read and cancel. */
 export function createBatchOwnership(submissions: Submissions): BatchOwnership {
   if (!submissions.keyIsShared) return { batch: async () => true, task: async () => true };
-  async function owns(findBatchId: () => Promise<string | undefined>): Promise<boolean> {
-    try {
-      const batchId = await findBatchId();
-      return batchId !== undefined && (await submissions.batch(batchId)) !== null;
-    } catch (error) {
-      throw undecided(error);
-    }
-  }
+  const owns = async (batchId: string | undefined): Promise<boolean> =>
+    batchId !== undefined && (await submissions.batch(batchId)) !== null;
   return {
-    batch: (batchId) => owns(async () => batchId),
-    task: (taskId) => owns(async () => (await submissions.findTask(taskId))?.batchId),
+    batch: owns,
+    task: async (taskId) => owns((await submissions.findTask(taskId))?.batchId),
   };
 }
