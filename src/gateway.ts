@@ -22,7 +22,7 @@ import {
   readyRoute,
 } from './http/routes/health.ts';
 import { openapiRoute } from './http/routes/openapi.ts';
-import { missingRoute, pageRoutes } from './http/routes/pages.ts';
+import { pageRoutes } from './http/routes/pages.ts';
 import type { Route } from './http/routes/route.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
@@ -40,7 +40,7 @@ export interface Gateway extends SocketGateway {
   readonly connections: AccessControl['connections'];
   readonly metrics: Metrics;
   fetch(request: Request): Promise<Response>;
-  /** Routes beside GraphQL, in the order in which they are tried. */
+  /** All routes, GraphQL among them, in the order in which they are tried. */
   readonly routes: readonly Route[];
   /** The same as a listener for node:http. */
   readonly listener: RequestListener;
@@ -138,7 +138,12 @@ export function createGateway(given: GatewayOptions): Gateway {
       examples,
     ),
   ];
-  const routes = [...named, openapiRoute(named, config.PUBLIC_URL), missingRoute];
+  const graphqlRoute: Route = {
+    path: /^\/graphql$/,
+    methods: ['GET', 'HEAD', 'POST'],
+    answer: ({ exchange }) => graphql.answer(exchange),
+  };
+  const routes = [...named, openapiRoute(named, config.PUBLIC_URL), graphqlRoute];
   const { openContext } = contexts;
   const { failures, operations, graphql, listener, fetch } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },

@@ -1,4 +1,4 @@
-// Answers every request: one chain of layers around the routes and GraphQL.
+// Answers every request: one chain of layers around the routes, of which GraphQL is one.
 import type { Config } from '../config.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { createAccessLayer } from './access/access-layer.ts';
@@ -6,7 +6,7 @@ import type { Answer, Layer } from './exchange.ts';
 import type { Failures } from './failures/failures.ts';
 import { toErrorResponse } from './graphql/error-response.ts';
 import type { GraphqlHandler } from './graphql/graphql-handler.ts';
-import { answerRoute, type Route } from './routes/route.ts';
+import { answerRoute, findMethods, type Route } from './routes/route.ts';
 import { createCommonHeaders, createPersonalHeaders } from './server/header-layers.ts';
 
 export interface HandleSources {
@@ -15,7 +15,7 @@ export interface HandleSources {
   readonly failures: Failures;
   readonly cache: Layer;
   readonly routes: readonly Route[];
-  readonly graphql: GraphqlHandler;
+  readonly graphql: Pick<GraphqlHandler, 'answer'>;
   readonly isSandbox: () => boolean;
 }
 
@@ -40,13 +40,13 @@ export function createHandle(sources: HandleSources): Answer {
     createPersonalHeaders(config, log),
     createCommonHeaders(config, isSandbox),
     createExit(failures),
-    createAccessLayer(config, failures),
+    createAccessLayer(config, failures, (path) => findMethods(routes, path)),
     cache,
   ];
-  return chain(layers, async (exchange) => {
+  return chain(layers, (exchange) => {
     const { method, path } = exchange;
+    // Most requests: they need no look at the routes.
     const isOperation = method === 'POST' && path === '/graphql';
-    const response = isOperation ? undefined : await answerRoute(routes, exchange);
-    return response ?? graphql.answer(exchange);
+    return isOperation ? graphql.answer(exchange) : answerRoute(routes, exchange);
   });
 }

@@ -168,7 +168,7 @@ ${unknownHash(1)}\n${sequence}\n`;
   });
 
   it.each([
-    ['DELETE', '/export.tsv', undefined, {}, 405, /by POST/],
+    ['DELETE', '/export.tsv', undefined, {}, 405, /by GET or POST/],
     ['POST', '/export.tsv', '', {}, 400, /empty/],
     ['POST', '/export.tsv', ' ,;\n# P01308', {}, 400, /empty/],
     ['POST', '/export.tsv?columns=hash,colour', 'P01308', {}, 400, /no column "colour".*requested, status/],

@@ -288,10 +288,15 @@ describe('a request', () => {
     [
       'PUT',
       405,
-      /^Send GraphQL requests by GET or POST\.$/,
+      /^Send requests to this address by GET or POST\.$/,
       () => fetch(url, { method: 'PUT', headers: JSON_TYPE, body: SMALL }),
     ],
-    ['DELETE', 405, /^Send GraphQL requests by GET or POST\.$/, () => fetch(url, { method: 'DELETE' })],
+    [
+      'DELETE',
+      405,
+      /^Send requests to this address by GET or POST\.$/,
+      () => fetch(url, { method: 'DELETE' }),
+    ],
   ])('is refused with %s: %i', async (_, status, message, send) => {
     const answer = await refused(send());
     expect(answer).toMatchObject({ status, message: expect.stringMatching(message), code: 'BAD_USER_INPUT' });

@@ -60,7 +60,7 @@ describe('the endpoint', () => {
     ['DELETE', 405],
   ])('answers %s with %i', async (method, status) => {
     const response = await world.gateway.fetch(new Request('http://gateway.test/mcp', { method }));
-    expect([response.status, response.headers.get('allow')]).toEqual([status, 'POST']);
+    expect([response.status, response.headers.get('allow')]).toEqual([status, 'POST, OPTIONS']);
   });
 
   it.each([

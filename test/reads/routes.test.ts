@@ -103,8 +103,8 @@ describe('/thumbnails', () => {
 
   it('can only be read', async () => {
     const response = await get(`/thumbnails/${INSULIN}/plddt.png`, { method: 'POST', body: 'x' });
-    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
-    expect(await response.text()).toContain('GraphQL is at /graphql.');
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    expect(await response.text()).toBe('Send requests to this address by GET.\n');
   });
 });
 

@@ -18,17 +18,13 @@ export interface RequestParams extends GraphQLParams {
 /**
  * Reads the parameters of a GET or a POST; HEAD is a GET whose body is not sent.
  *
- * @throws GraphQLError (400, 403, 405, 406, 413, 415)
+ * @throws GraphQLError (400, 403, 406, 413, 415)
  */
 export function readRequest(
   { method, url, path, headers, body }: Pick<Exchange, 'method' | 'url' | 'path' | 'headers' | 'body'>,
   corsOrigins: readonly string[],
 ): RequestParams {
-  const isRead = method === 'GET' || method === 'HEAD';
-  if (!isRead && method !== 'POST')
-    throw httpError(405, 'Send GraphQL requests by GET or POST.', {
-      headers: { allow: 'GET, HEAD, POST, OPTIONS' },
-    });
+  const isRead = method !== 'POST';
   if (isRead && isCrossSiteRequest(headers, corsOrigins))
     throw httpError(403, 'Only pages that CORS_ORIGINS lists may send GET requests. Send a POST.', {
       code: 'FORBIDDEN',

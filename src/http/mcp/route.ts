@@ -151,7 +151,7 @@ export function mcpRoute(sources: McpSources): Route {
 
   return {
     path: /^\/mcp$/,
-    method: 'POST',
+    methods: ['POST'],
     async answer({ exchange }) {
       if (isForeignPage(exchange, config))
         throw httpError(403, 'Only pages that CORS_ORIGINS lists may use this address.', {

@@ -170,11 +170,7 @@ export function exportRoutes(sources: ExportSources): readonly Route[] {
     '/export.ndjson': describe(TYPES.ndjson),
   });
   return [
-    {
-      ...shared,
-      takes: ({ method }) => method === 'GET' || method === 'HEAD',
-      described: describeBoth(describeRead),
-    },
-    { ...shared, method: 'POST', described: describeBoth(describeExport) },
+    { ...shared, described: describeBoth(describeRead) },
+    { ...shared, methods: ['POST'], described: describeBoth(describeExport) },
   ];
 }

@@ -78,11 +78,11 @@ function describePath(
 const OWN = { '/openapi.json': { summary: 'This description', type: 'application/json' } };
 
 /** Descriptions by path and method. */
-function describePaths(routes: readonly Pick<Route, 'described' | 'method'>[]): object {
+function describePaths(routes: readonly Pick<Route, 'described' | 'methods'>[]): object {
   const paths: Record<string, object> = {};
-  for (const { described = {}, method } of routes)
+  for (const { described = {}, methods = ['GET'] } of routes)
     for (const [path, description] of Object.entries(described)) {
-      const name = method === 'POST' ? 'post' : 'get';
+      const name = methods.includes('POST') ? 'post' : 'get';
       paths[path] = { ...paths[path], [name]: describePath(path, description) };
     }
   return paths;

@@ -55,8 +55,7 @@ const homeRoute = (site: Site): Route => ({
 
 const graphiqlRoute = (site: Site, serve: ServeFile): Route => ({
   path: /^\/graphql$/,
-  takes: ({ method, headers }) =>
-    (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept ?? null, 'application/json'),
+  takes: ({ headers }) => prefersHtml(headers.accept ?? null, 'application/json'),
   answer: ({ exchange }) =>
     serve(exchange, `graphiql ${site.isSandbox()}`, () => {
       const content = toText(graphiqlPage(site));
@@ -125,11 +124,3 @@ function exampleRoute({ examples, browserExamples }: Site, serve: ServeFile): Ro
     },
   };
 }
-
-/** The last route: an address that no other route has. */
-export const missingRoute: Route = {
-  path: /^(?!\/graphql$)/,
-  method: 'any',
-  answer: () =>
-    textResponse(404, 'There is nothing at this address. GraphQL is at /graphql, an overview at /llms.txt.'),
-};

@@ -1,8 +1,10 @@
-// The routes beside GraphQL: the first one that takes a request answers it. Here are the rules of
-// all of them: methods and parameters.
+// The routes: the first one for the path and the method of a request that takes it answers it. Here
+// are the rules of all of them: methods and parameters.
 import { plainText } from '../../plain-text.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
+import { httpError } from '../failures/errors.ts';
 import { isMonitoring } from '../server/request-target.ts';
+import { allowHeader, type Method } from '../server/response-headers.ts';
 import type { RouteDescription } from './description.ts';
 import { textResponse } from './responses.ts';
 
@@ -14,13 +16,15 @@ export interface RouteRequest {
   readonly parts: readonly string[];
 }
 
+const READ: readonly Method[] = ['GET', 'HEAD'];
+
 /** Answers the requests for some paths. */
 export interface Route {
   readonly path: RegExp;
-  /** Which requests for the path it takes; all when absent. */
+  /** Which requests by its methods it takes; all when absent. */
   readonly takes?: (exchange: Exchange) => boolean;
-  /** GET when absent, and HEAD with it. */
-  readonly method?: 'GET' | 'POST' | 'any';
+  /** GET and HEAD when absent. */
+  readonly methods?: readonly Method[];
   /** Whether what it answers may be the same for every caller. */
   readonly isPublic?: boolean;
   /** For /openapi.json, by path; absent for pages, and for routes with a protocol of their own. */
@@ -28,10 +32,16 @@ export interface Route {
   readonly answer: (asked: RouteRequest) => Promise<HttpResponse> | HttpResponse;
 }
 
-const METHODS = {
-  GET: ['GET, HEAD', 'This address can only be read. GraphQL is at /graphql.'],
-  POST: ['POST', 'Send requests to this address by POST.'],
-} as const;
+/** The methods that the routes of a path take; none where there is no route. */
+export const findMethods = (routes: readonly Route[], path: string): readonly Method[] => [
+  ...new Set(routes.flatMap((route) => (route.path.test(path) ? (route.methods ?? READ) : []))),
+];
+
+/** The refusal of a method that no route of the path takes. */
+function refuseMethod(methods: readonly Method[]): Error {
+  const verbs = methods.filter((method) => method !== 'HEAD').join(' or ');
+  return httpError(405, `Send requests to this address by ${verbs}.`, { headers: allowHeader(methods) });
+}
 
 /** The parameters that a path takes. */
 const knownParameters = (described: Exclude<Route['described'], undefined>, path: string): string[] =>
@@ -51,28 +61,32 @@ function refuseUnknownParameters({ described }: Route, { pathname, searchParams 
   return textResponse(400, `There is no parameter \`${name}\` here. This address takes ${takes}.`);
 }
 
-/** Runs a route for its method, and refuses others. */
+/** Runs a route, unless the request has parameters that it does not know. */
 async function runRoute(route: Route, asked: RouteRequest): Promise<HttpResponse> {
-  const { method = 'GET', answer, isPublic = false } = route;
-  if (method === 'any') return answer(asked);
+  const { answer, isPublic = false } = route;
   const { exchange } = asked;
-  const [allow, refusal] = METHODS[method];
-  if (!allow.split(', ').includes(exchange.method)) return textResponse(405, refusal, { allow });
   const unknown = refuseUnknownParameters(route, asked.url);
   if (unknown !== null) return unknown;
   return isPublic ? exchange.share(async (shared) => answer({ ...asked, exchange: shared })) : answer(asked);
 }
 
-/** The answer of the first route that takes the request; undefined where none does. */
-export async function answerRoute(
-  routes: readonly Route[],
-  exchange: Exchange,
-): Promise<HttpResponse | undefined> {
+/**
+ * The answer of the first route that takes the request; 404 where no route has the path.
+ *
+ * @throws GraphQLError (405) where none has the method
+ */
+export async function answerRoute(routes: readonly Route[], exchange: Exchange): Promise<HttpResponse> {
   const url = new URL(exchange.origin + exchange.url);
   for (const route of routes) {
-    const [found, ...parts] = route.path.exec(url.pathname) ?? [];
-    if (found === undefined || route.takes?.(exchange) === false) continue;
-    return runRoute(route, { exchange, url, parts });
+    const { path, methods = READ, takes } = route;
+    const [found, ...parts] = path.exec(url.pathname) ?? [];
+    if (found === undefined || !methods.some((method) => method === exchange.method)) continue;
+    if (takes?.(exchange) !== false) return runRoute(route, { exchange, url, parts });
   }
-  return undefined;
+  const methods = findMethods(routes, url.pathname);
+  if (methods.length > 0) throw refuseMethod(methods);
+  return textResponse(
+    404,
+    'There is nothing at this address. GraphQL is at /graphql, an overview at /llms.txt.',
+  );
 }

@@ -4,6 +4,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '../../config/loopback.ts';
 
+/** The methods of routes. OPTIONS is answered for each of them. */
+export type Method = 'GET' | 'HEAD' | 'POST';
+
 /** Names in lower case. */
 type Headers = Record<string, string>;
 
@@ -95,19 +98,29 @@ export function corsHeaders(asking: string | undefined, origins: readonly string
     : { 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };
 }
 
-/** The headers of the answer to OPTIONS, to which CORS headers are still to be added. */
+/** `Allow` of an address. */
+export const allowHeader = (methods: readonly Method[]): Headers => ({
+  allow: [...methods, 'OPTIONS'].join(', '),
+});
+
+/**
+ * The headers of the answer to OPTIONS, to which CORS headers are still to be added.
+ *
+ * @param methods - of the address
+ */
 export function optionsHeaders(
   { origin, ...headers }: IncomingHttpHeaders,
   origins: readonly string[],
+  methods: readonly Method[],
 ): Headers {
   const isPreflight = origin !== undefined && headers['access-control-request-method'] !== undefined;
   const common = { 'content-length': '0', vary: 'access-control-request-headers' };
-  if (!isPreflight) return { ...common, allow: 'GET, HEAD, POST, OPTIONS' };
+  if (!isPreflight) return { ...common, ...allowHeader(methods) };
   if (!isListed(origin, origins)) return common;
   const asked = headers['access-control-request-headers'];
   return {
     ...common,
-    'access-control-allow-methods': 'GET, HEAD, POST',
+    'access-control-allow-methods': methods.join(', '),
     ...(asked === undefined ? {} : { 'access-control-allow-headers': asked }),
     'access-control-max-age': PREFLIGHT_SECONDS,
   };
