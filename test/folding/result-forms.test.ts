@@ -304,7 +304,7 @@ describe('rows of an unfamiliar result', () => {
     onTestFinished(() => void files.close());
     const bench = await openBench({ DOWNLOAD_HOSTS: '127.0.0.1' });
     onTestFinished(() => bench.close());
-    const id = await bench.submit({ items: [{ chains: [{ protein: { sequence: 'MKT' } }] }] });
+    const id = await bench.submit({ items: [SMALL_ITEM] });
     await bench.pass(60_000);
     await bench.fault({
       operation: 'status',
@@ -344,8 +344,21 @@ describe('rows of an unfamiliar result', () => {
   });
 });
 
+/** The submission of the small fold. */
+const SMALL_ITEM = {
+  chains: [
+    { protein: { sequence: 'MGS', ids: ['A'], modifications: [{ position: 2, ccd: 'SEP' }] } },
+    { protein: { sequence: 'MG', ids: ['B'] } },
+    { rna: { sequence: 'AU', ids: ['R'] } },
+    { dna: { sequence: 'AT', ids: ['D'] } },
+    { ligand: { ccd: ['ATP'], ids: ['L'] } },
+    { ligand: { ccd: ['MG'], ids: ['M'] } },
+  ],
+};
+const ALANINES = { chains: [{ protein: { sequence: 'AAA', ids: ['A'] } }] };
+
 /** A bench whose only task has this result. */
-async function benchWith(fold: object, item: object = { chains: [{ protein: { sequence: 'MKT' } }] }) {
+async function benchWith(fold: object, item: object = SMALL_ITEM) {
   const bench = await openBench();
   onTestFinished(() => bench.close());
   const id = await bench.submit({ items: [item] });
@@ -496,7 +509,8 @@ describe('a result that lost what its chains or atoms are known by', () => {
 });
 
 describe('scores outside 0 to 1', () => {
-  const ask = async (fold: object, fields: string) => (await benchWith(fold)).query(fields);
+  const ask = async (fold: object, fields: string, item: object = SMALL_ITEM) =>
+    (await benchWith(fold, item)).query(fields);
 
   it.each([
     ['ptm', 81.23, '$.ptm: expected numbers from 0 to 1, seen 81.23.'],
@@ -547,7 +561,7 @@ describe('scores outside 0 to 1', () => {
 
   it('are none for a single chain, which has no interface', async () => {
     const fold = { ...largeFold(3), interface_ptm: 0 };
-    const { data } = await ask(fold, 'ptm iptm structure { text }');
+    const { data } = await ask(fold, 'ptm iptm structure { text }', ALANINES);
     const { iptm, ptm, structure } = at(data, 'batch.tasks.nodes.0.result') as Record<string, unknown>;
     expect([iptm, ptm]).toEqual([null, 0.5]);
     expect(at(structure, 'text')).not.toContain('ipTM');
@@ -579,7 +593,7 @@ describe('scores outside 0 to 1', () => {
   it('are left out of a structure file, which says so', async () => {
     const fold = await open({ ...smallFold(), ptm: 81.23 });
     const file = writeFoldFile(fold, 'MMCIF');
-    expect(file.ok && file.text).toContain('seen 81.23. They are left out.');
+    expect(file.ok && file.text).toContain('left out. The upstream');
     expect(file.ok && file.text).not.toMatch(/pTM[^\n]*81\.23/);
   });
 });

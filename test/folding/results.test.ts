@@ -343,14 +343,15 @@ describe('a result of another shape', () => {
   it('has no structure without atoms, whatever is asked of it', async () => {
     const named = { chain_id: [0, 0], metadata: { chain_lookup: { '0': 'A' } } };
     const body = { complex: { sequence: ['ALA', 'GLY'], atom_positions: [], ...named } };
+    const id = await bench.submit({ items: [protein('AG'), protein('GIV')] });
+    await bench.pass(60_000);
     await bench.fault({ operation: 'download', status: 200, body });
-    expect(
-      await read('chains { sequence } structure { text } pdb: structure(format: PDB) { text }', 2),
-    ).toEqual({
-      chains: [{ sequence: 'AG' }],
-      structure: null,
-      pdb: null,
-    });
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { result { chains { sequence } structure { text } pdb: structure(format: PDB) { text } } } }',
+      { id: `${id}-00000` },
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'task.result')).toEqual({ chains: [{ sequence: 'AG' }], structure: null, pdb: null });
   });
 
   it('tells the shapes of its embeddings and serves them as a NumPy archive', async () => {

@@ -1,7 +1,7 @@
 // The chains of a folding result: their tokens, kind, sequence and confidence.
 import { hash } from 'node:crypto';
 import { findResidue, type PolymerKind } from '../residues.ts';
-import { describeMisfit, type FoldedComplex, type Numbers } from './fields.ts';
+import { describeMisfit, type FoldedComplex, type Numbers, quote } from './fields.ts';
 import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
 
 /** One chain. */
@@ -67,6 +67,15 @@ interface ChainNames {
   readonly misfit: string | null;
 }
 
+/** Why names do not tell chains apart; null where each stands once. */
+function findRepeatedName(names: readonly string[]): string | null {
+  const seen = new Set<string>();
+  const repeated = names.find((name) => seen.size === seen.add(name).size);
+  if (repeated === undefined) return null;
+  const path = 'complex.metadata.chain_lookup';
+  return describeMisfit(path, 'one name for each chain and its tokens together', `${quote(repeated)} twice`);
+}
+
 /**
  * The names of the chains. Only a single chain may lack its number and name, as in older results:
  * of several it would not be known which is which.
@@ -80,7 +89,10 @@ function readChainNames(complex: FoldedComplex, begins: readonly number[], pairC
   const names = begins.map((start) => readChainName(complex, start));
   const lost = names.indexOf(undefined);
   const isNumbered = chainId.length === sequence.length || (isSingle && chainId.length === 0);
-  if (isNumbered && lost < 0) return { names: names.map(String), misfit: null };
+  if (isNumbered && lost < 0) {
+    const misfit = findRepeatedName(names.map(String));
+    return { names: misfit === null ? names.map(String) : [], misfit };
+  }
   if (isNumbered && isSingle) {
     const [name] = known;
     if (typeof name === 'string' && name !== '') return { names: [name], misfit: null };

@@ -71,7 +71,8 @@ function isOdd(value: unknown): boolean {
 export const describeMisfit = (path: string, expected: string, seen: string): string =>
   `The upstream's folding result has changed at $.${path}: expected ${expected}, seen ${seen}.`;
 
-const quote = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 40);
+/** A value of the service in a sentence. */
+export const quote = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 40);
 
 const offScale = (path: string, largest: number, seen: unknown): string =>
   describeMisfit(path, `numbers from 0 to ${largest}`, quote(seen));

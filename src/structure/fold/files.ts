@@ -94,7 +94,7 @@ function toStructureModel(
     hasAtomConfidences: plddt.atoms.length > 0,
     warnings: [
       ...fold.warnings,
-      ...leftOut.map((reason) => `${reason} They are left out.`),
+      ...leftOut.map((reason) => `Scores that cannot be trusted are left out. ${reason}`),
       ...(misfits.plddt === null ? [] : [NO_CONFIDENCES]),
     ],
     chains,

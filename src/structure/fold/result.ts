@@ -30,6 +30,21 @@ export interface FoldMisfits {
   readonly embeddings: string | null;
 }
 
+/** Changes each sentence of the misfits. */
+export const mapMisfits = (
+  { ptm, iptm, chains, chainPairs, structure, plddt, pae, embeddings }: FoldMisfits,
+  change: (misfit: string | null) => string | null,
+): FoldMisfits => ({
+  ptm: change(ptm),
+  iptm: change(iptm),
+  chains: change(chains),
+  chainPairs: change(chainPairs),
+  structure: change(structure),
+  plddt: change(plddt),
+  pae: change(pae),
+  embeddings: change(embeddings),
+});
+
 /** Undefined or null means that the service did not give it, or that there is a misfit. */
 export interface FoldingResult {
   readonly complex: FoldedComplex | undefined;

@@ -1,4 +1,5 @@
 // The errors of folding results.
+import { type FoldingResult, mapMisfits } from '../../structure/fold/result.ts';
 import { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
 
@@ -16,6 +17,14 @@ export function checkPart<T>(part: T, misfit: string | null): T {
   return part;
 }
 
+const REPORT_IT = 'Report it to the service: the fold was paid, and the task can be read again.';
+
+/** The result with the task, and advice, in each sentence that says why a part cannot be trusted. */
+export function locateMisfits(fold: FoldingResult, taskId: string): FoldingResult {
+  const locate = (misfit: string | null) => misfit && `Task ${taskId}: ${misfit} ${REPORT_IT}`;
+  return { ...fold, misfits: mapMisfits(fold.misfits, locate) };
+}
+
 /** A result whose fresh address is refused: stores answer so for a file that is gone, too. */
 export class RefusedResultError extends UpstreamError {
   constructor() {
@@ -28,10 +37,10 @@ export class RefusedResultError extends UpstreamError {
 }
 
 /** The error of a result that could not be parsed; any other error stays as it is. */
-export const toUnreadable = (error: unknown): unknown =>
+export const toUnreadable = (error: unknown, taskId: string): unknown =>
   error instanceof SyntaxError
     ? new UpstreamError(
-        `The result that the upstream stored cannot be read. ${error.message}`,
+        `Task ${taskId}: The result that the upstream stored cannot be read. ${error.message} ${REPORT_IT}`,
         { operation: 'download', code: 'UPSTREAM_DRIFT', status: 200, retryable: true },
         { cause: error },
       )

@@ -1,7 +1,7 @@
 // Results of finished tasks for one request: the JSON behind the signed URL, downloaded once and
 // without a token. The ledger stores scalar scores.
 import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
+import type { LedgerChain, TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { selectBestPairs } from '../../structure/fold/interface-scores.ts';
 import { nameOnlyChain } from '../../structure/fold/only-chain.ts';
@@ -9,7 +9,8 @@ import type { FoldingResult } from '../../structure/fold/result.ts';
 import type { StreamedResponse, Upstream } from '../http/call.ts';
 import { download, openDownload } from '../http/download.ts';
 import type { BatchReader } from './batch-reader.ts';
-import { RefusedResultError, toUnreadable, untrustedPart } from './fold-errors.ts';
+import { compareChains } from './compare-chains.ts';
+import { locateMisfits, RefusedResultError, toUnreadable, untrustedPart } from './fold-errors.ts';
 import { readFold } from './read-fold.ts';
 
 export type ResultReader = Pick<BatchReader, 'status' | 'forgetStatus'>;
@@ -108,21 +109,22 @@ export function createFoldResults(
   const readBody = async (taskId: string): Promise<Uint8Array | null> =>
     (await readInline(taskId)) ?? openUrl(taskId, (url) => download(up, url));
 
-  /** Ids of the chains of a task's item; none where it was not submitted here. */
-  async function submittedIds(taskId: string): Promise<string[]> {
+  /** The chains of a task's item; none where it was not submitted here. */
+  async function submittedChains(taskId: string): Promise<readonly LedgerChain[]> {
     const place = await submissions.findTask(taskId);
     const batch = place && (await submissions.batch(place.batchId));
     const item = batch && (await submissions.item(batch.batchId, place.index % batch.itemCount));
-    return item?.chains.flatMap(({ ids }) => ids) ?? [];
+    return item?.chains ?? [];
   }
 
   async function parse(taskId: string, bytes: Uint8Array): Promise<FoldingResult> {
     const fold = await readFold(bytes).catch((error: unknown) => {
-      throw toUnreadable(error);
+      throw toUnreadable(error, taskId);
     });
-    if (!fold.isNameless) return fold;
-    // A store that fails costs the name, not the result.
-    return nameOnlyChain(fold, await submittedIds(taskId).catch(() => []));
+    // A store that fails costs the name and the comparison, not the result.
+    const submitted = await submittedChains(taskId).catch(() => []);
+    const ids = submitted.flatMap((chain) => chain.ids);
+    return locateMisfits(compareChains(nameOnlyChain(fold, ids), submitted), taskId);
   }
 
   async function readForFields(taskId: string): Promise<KeptResult | null> {

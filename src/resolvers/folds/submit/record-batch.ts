@@ -5,7 +5,9 @@ import type { LedgerChain } from '../../../store/ledger/ledger.ts';
 import { NotReplicatedError } from '../../../store/ledger/replication.ts';
 import type { DeclaredAtom, DeclaredBond } from '../../../structure/fold/declared-bonds.ts';
 import type { BondAtom } from '../../../submission/bonds.ts';
+import type { Chain } from '../../../submission/chain.ts';
 import type { ItemCheck } from '../../../submission/check.ts';
+import { readFixedResidues } from '../../../submission/fixed-residues.ts';
 import type { Issue } from '../../../submission/issues.ts';
 import type { Submitted } from '../../../upstream/wire.ts';
 import type { CheckedInput } from './check-input.ts';
@@ -40,15 +42,20 @@ const toDeclaredAtom = ({ chainId, residueIndex, atomIndex, residue }: BondAtom)
     ? null
     : { chainId, residueIndex, atomIndex, atomName: residue?.names?.[atomIndex] ?? null };
 
-/** The chains of an item with the bonds that begin in each. */
-function toLedgerChains({ chains, covalentBonds }: ItemCheck): LedgerChain[] {
+/** The chains of an item with their fixed residues and the bonds that begin in each. */
+function toLedgerChains(
+  { chains, covalentBonds }: ItemCheck,
+  submitted: readonly Chain[] | undefined,
+): LedgerChain[] {
   const declared = covalentBonds.flatMap(({ ends: [one, two] }): DeclaredBond[] => {
     const [from, to] = [toDeclaredAtom(one), toDeclaredAtom(two)];
     return from === null || to === null ? [] : [{ from, to }];
   });
-  return chains.map((chain) => {
+  return chains.map((chain, c) => {
     const bonds = declared.filter(({ from }) => chain.ids.includes(from.chainId));
-    return bonds.length === 0 ? chain : { ...chain, bonds };
+    const own = submitted?.[c];
+    const residues = own && readFixedResidues(own);
+    return { ...chain, ...(residues && { residues }), ...(bonds.length > 0 && { bonds }) };
   });
 }
 
@@ -71,7 +78,10 @@ export async function recordBatch(
     inputHash: hash,
     onlyTaskId: task_id ?? null,
   };
-  const ledgerItems = check.items.map((item) => ({ name: item.name, chains: toLedgerChains(item) }));
+  const ledgerItems = check.items.map((item, i) => ({
+    name: item.name,
+    chains: toLedgerChains(item, items[i]?.chains),
+  }));
   const record = () => ledger.record(principal, idempotencyKey, batch, ledgerItems);
   try {
     await record();
