@@ -79,6 +79,21 @@ describe('a submission', () => {
     expect(await check({ items: [protein('GIVEQCCTSICSLYQLEHYCA', 'once')] })).toEqual([]);
   });
 
+  it('is named by checkFold under another key only, because its own key pays nothing again', async () => {
+    const query = 'query($input: SubmitFoldInput!) { checkFold(input: $input) { warnings { code } } }';
+    const check = async (idempotencyKey: string, label: string) => {
+      const asked = { items: [protein('GIVEQCCTSICSLYQLEKYCN')], label, idempotencyKey };
+      return listAt((await bench.ask(query, { input: asked })).data, 'checkFold.warnings').map((one) =>
+        at(one, 'code'),
+      );
+    };
+    const [own, other] = [newKey(), newKey()];
+    await send({ items: [protein('GIVEQCCTSICSLYQLEKYCN')], label: 'first', idempotencyKey: own });
+    expect(await check(own, 'first')).toEqual([]);
+    expect(await check(other, 'first')).toEqual(['ALREADY_SUBMITTED']);
+    expect(await check(own, 'second')).toEqual(['ALREADY_SUBMITTED']);
+  });
+
   it('shows its tasks without a call, and pages on from there', async () => {
     const items = ['GIV', 'EQC', 'CTS', 'ICS'].map((sequence, i) => protein(sequence, `n${i}`));
     const { data } = await bench.ask(

@@ -382,6 +382,17 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       expect(await ledger.earlier('p', 'j')).toEqual({ batchId: null, at: now });
     });
 
+    it('tells what was asked under a key, and nothing of a free one', async () => {
+      await ledger.claim('p', 'k', 'h');
+      expect(await ledger.requestHash('p', 'k')).toBe('h');
+      expect(await ledger.requestHash('q', 'k')).toBeNull();
+      await ledger.release('p', 'k');
+      expect(await ledger.requestHash('p', 'k')).toBeNull();
+      await ledger.claim('p', 'k', 'i');
+      await pass(32 * DAY_MS);
+      expect(await ledger.requestHash('p', 'k')).toBeNull();
+    });
+
     it('tells the newest earlier submission of an input', async () => {
       await ledger.record('p', null, batchOf('b1', { inputHash: 'i', submittedAt: 5 }), []);
       await ledger.record('p', null, batchOf('b2', { inputHash: 'i', submittedAt: 9 }), []);

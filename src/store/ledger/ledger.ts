@@ -196,6 +196,8 @@ export interface Ledger {
     key: string | null,
     what: { readonly inputHash: string; readonly upstreamRequestId: string | null },
   ): Promise<void>;
+  /** Hash of what was asked under an idempotency key; null for a key that is free. */
+  requestHash(principal: string, key: string): Promise<string | null>;
   /** The newest earlier submission of the same input; null when there is none. */
   earlier(principal: string, inputHash: string): Promise<EarlierSubmission | null>;
   batch(principal: string, batchId: string): Promise<LedgerBatch | null>;

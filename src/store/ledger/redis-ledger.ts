@@ -285,6 +285,11 @@ function createLedgerStore(
       ];
       return Number(await replication.write(() => durable.run(RECORD_UNKNOWN, keys, args)));
     },
+    async requestHash(principal, key) {
+      const reply = await redis.send('HMGET', principalKeys(principal).key(key), 'at', 'hash');
+      const [at = null, hash = null] = textReplies.parse(reply);
+      return at !== null && isRetained(Number(at)) ? hash : null;
+    },
     async earlier(principal, inputHash) {
       const found = readEarlier(await redis.send('HGETALL', principalKeys(principal).input(inputHash)));
       return found !== null && isRetained(found.at) ? found : null;

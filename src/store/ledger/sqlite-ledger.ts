@@ -308,6 +308,7 @@ function createLedgerStore(
       );
       return witnessed(written);
     },
+    requestHash: async (principal, key) => findKey(principal, key)?.requestHash ?? null,
     async earlier(principal, inputHash) {
       const row = find(principal, 'input', inputHash);
       if (row === undefined) return null;

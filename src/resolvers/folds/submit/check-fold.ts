@@ -129,11 +129,19 @@ async function findEarlier(
   return null;
 }
 
+/** Whether the input was sent under the same key, with which submitFold pays nothing again. */
+async function isReplay(ctx: GatewayContext, { submission, hash }: CheckedInput): Promise<boolean> {
+  const { ledger, principal } = ctx.submissions;
+  const key = submission.idempotencyKey;
+  return key !== null && (await ledger.requestHash(principal, key)) === hash;
+}
+
 /** Warns of an earlier submission of the same input, or that none could be looked up. */
 async function findEarlierWarning(ctx: GatewayContext, checked: CheckedInput): Promise<Issue | null> {
   let earlier: EarlierSubmission | null;
   try {
     earlier = await findEarlier(ctx, checked);
+    if (earlier !== null && earlier.batchId !== null && (await isReplay(ctx, checked))) return null;
   } catch (error) {
     ctx.services.storeFailed('ledger', error, ctx.requestId);
     return {
