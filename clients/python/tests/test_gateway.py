@@ -273,6 +273,72 @@ class CommandLine(unittest.TestCase):
         code, _, _ = self.run_command("results", batch, "--out", "results")
         self.assertEqual(code, 0)
 
+    def test_fold_shows_the_warnings_of_the_check_once_and_before_the_price(self):
+        self.write("d.fasta", ">odd\nACGTACGTACGT\n>same\n%s\n>same\n%s\n" % (CHAIN_A, CHAIN_A))
+        code, _, checked = self.run_command("check", "d.fasta")
+        self.assertEqual(code, 0, checked)
+        warnings = [line for line in checked.splitlines() if line.startswith("warning: ")]
+        self.assertGreaterEqual(len(warnings), 3)
+        code, _, err = self.run_command("fold", "d.fasta")
+        lines = err.splitlines()
+        self.assertEqual(code, 0, err)
+        self.assertEqual(lines[: len(warnings)], warnings)
+        self.assertIn(" tasks, ", lines[len(warnings)])
+        self.assertEqual(err.count("warning: "), len(warnings))
+
+    def test_fold_pays_for_the_same_input_under_another_label_only_when_told_to(self):
+        self.write("d.fasta", ">a\n%s\n" % CHAIN_A)
+
+        def batches():
+            return [line.split("\t")[0] for line in self.run_command("batches")[1].splitlines()[1:]]
+
+        _, first, err = self.run_command("fold", "d.fasta")
+        self.assertNotIn("warning", err)
+        first = first.strip()
+        for words in ((), ("--out", "results"), ("--out", "results", "--watch")):
+            code, out, err = self.run_command("fold", "d.fasta", *words)
+            self.assertEqual((code, out.strip()), (0, first), err)
+            self.assertNotIn("warning", err)
+        for words in (("fold", "d.fasta", "--label", "other"), ("fold", "d.fasta", "--label", "other", "--out", "new")):
+            code, out, err = self.run_command(*words)
+            self.assertEqual((code, out), (3, ""), err)
+            self.assertIn("Nothing was sent", err)
+            self.assertIn("--again", err)
+            warning = next(line for line in err.splitlines() if line.startswith("warning: "))
+            self.assertRegex(warning, "^warning: The same input was sent at .* and is batch %s\\." % first)
+            _, _, checked = self.run_command("check", "d.fasta", "--label", "other")
+            self.assertIn(warning, checked.splitlines())
+        self.assertEqual(batches(), [first])
+        for words in (("--again", "x"), ("--again", "x", "--out", "new"), ("--again", "x", "--out", "new")):
+            code, second, err = self.run_command("fold", "d.fasta", "--label", "other", *words)
+            self.assertEqual(code, 0, err)
+        self.assertEqual(batches(), [second.strip(), first])
+
+    @unittest.skipUnless(os.name == "posix", "needs a terminal")
+    def test_fold_asks_at_a_terminal_whether_the_same_is_paid_for_again(self):
+        import fcntl
+        import pty
+        import termios
+
+        self.write("d.fasta", ">a\n%s\n" % CHAIN_A)
+        self.run_command("fold", "d.fasta")
+        for typed, expected in (("\n", 3), ("n\n", 3), ("\x03", 3), ("\x04", 3), ("y\n", 0)):
+            main, other = pty.openpty()
+            with self.subTest(typed):
+                command = [sys.executable, "-m", "foldatlas", "fold", "d.fasta", "--label", "other"]
+                env = {**os.environ, "PYTHONPATH": os.path.abspath(SOURCE), "FOLDATLAS_URL": URL, "FOLDATLAS_TOKEN": self.token}
+                process = subprocess.Popen(command, env=env, cwd=self.folder, stdin=other, stdout=subprocess.PIPE, stderr=other, start_new_session=True,
+                                           preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+                os.close(other)
+                shown = b""
+                while b"[y/N] " not in shown:
+                    shown += os.read(main, 1024)
+                self.assertIn(b"warning: The same input was sent", shown)
+                os.write(main, typed.encode())
+                out, _ = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, bool(out)), (expected, expected == 0))
+            os.close(main)
+
     def test_a_folder_is_checked_folded_ranked_and_saved(self):
         os.mkdir(os.path.join(self.folder, "designs"))
         for number, tail in enumerate(("", "G", "1")):

@@ -157,6 +157,7 @@ class Gateway:
         self.paid = {}
         self.refuse_at = None
         self.checks = 0
+        self.warnings = []
 
     def batch(self, key):
         return "batch-%d" % list(self.paid).index(key)
@@ -177,7 +178,7 @@ class Gateway:
             for place, item in enumerate(items)
             if not item["chains"][0]["protein"]["sequence"].isalpha()
         ]
-        found = {"ok": not issues, "issues": issues, "warnings": [], "taskCount": len(items), "totalLength": 3 * len(items)}
+        found = {"ok": not issues, "issues": issues, "warnings": self.warnings, "taskCount": len(items), "totalLength": 3 * len(items)}
         answer({"data": {"checkFold": found}})(handler)
 
     def submit(self, handler, variables):
@@ -305,6 +306,26 @@ class Screens(Folder):
         self.gateway.refuse_at = None
         self.assertEqual(self.submit(), ["batch-0", "batch-1", "batch-2"])
         self.assertEqual(len(self.gateway.paid), 3)
+
+    def test_a_screen_that_was_submitted_before_is_refused_unless_it_is_taken_up_or_wanted_again(self):
+        self.write("d.fasta", "".join(">d%d\nGIV\n" % n for n in range(2001)))
+        file = os.path.join(self.designs, "d.fasta")
+        for code_of_warning in ("ALREADY_SUBMITTED", "EARLIER_OUTCOME_UNKNOWN"):
+            self.gateway.warnings = [{"path": "", "code": code_of_warning, "message": "The same input was sent.", "hint": None}]
+            code, out, err = self.run_command("fold", file, "--out", self.out)
+            self.assertEqual((code, out, self.gateway.paid), (3, "", {}))
+            self.assertIn("warning: The same input was sent.\n", err)
+        self.gateway.refuse_at = 0
+        code, _, err = self.run_command("fold", file, "--out", self.out, "--again", "x")
+        self.assertEqual((code, os.listdir(self.out)), (2, []), err)
+        self.gateway.refuse_at = 1
+        self.gateway.warnings = []
+        code, _, _ = self.run_command("fold", file, "--out", self.out)
+        self.assertEqual((code, len(self.gateway.paid)), (2, 1))
+        self.gateway.warnings = [{"path": "", "code": "ALREADY_SUBMITTED", "message": "The same input was sent.", "hint": None}]
+        self.gateway.refuse_at = None
+        code, out, _ = self.run_command("fold", file, "--out", self.out)
+        self.assertEqual((code, out, len(self.gateway.paid)), (0, "batch-0\nbatch-1\n", 2))
 
     def test_more_than_a_batch_is_no_single_submission(self):
         with self.assertRaisesRegex(InputError, "3 batches"):

@@ -30,7 +30,7 @@ from .table import Table
 from .text import for_terminal, plain_text
 
 # Exit codes, the same for every command.
-OK, NOT_ALL_GOOD, UNREACHABLE, USAGE, DATA, FAULT, INTERRUPTED, TERMINATED = 0, 1, 2, 64, 65, 70, 130, 143
+OK, NOT_ALL_GOOD, UNREACHABLE, PAID_BEFORE, USAGE, DATA, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 64, 65, 130, 143
 
 # Commands of the npm package, a program of the same name.
 GATEWAY_COMMANDS = ("serve", "sandbox", "doctor", "mcp", "accept-ledger")
@@ -39,6 +39,7 @@ EXIT_CODES = """exit codes:
   0    everything succeeded
   1    the command ran, with failed tasks or errors in an answer
   2    the gateway cannot be reached, or the service refuses
+  3    the same was submitted before, and --again is not given: nothing was sent
   64   the command line is wrong, or a file cannot be read or written
   65   the content of a file is wrong: its mistakes are listed, nothing was sent
   130  interrupted; a batch goes on, and the command to take it up is printed
@@ -55,6 +56,10 @@ class Ending(Exception):
         self.code = code
 
 
+class PaidBefore(InputError):
+    """The same input was submitted before, and is not to be paid for again."""
+
+
 class Terminal:
     """Standard error: lines, and on a terminal one line that is replaced."""
 
@@ -66,6 +71,19 @@ class Terminal:
         self.clear()
         sys.stderr.write(for_terminal(line) + "\n")
         sys.stderr.flush()
+
+    def ask(self, question: str) -> bool:
+        """Whether the user says yes. Without a terminal, or interrupted, the answer is no."""
+        if not (self.is_live and sys.stdin.isatty()):
+            return False
+        self.clear()
+        sys.stderr.write(question + " [y/N] ")
+        sys.stderr.flush()
+        try:
+            return sys.stdin.readline().strip().lower() in ("y", "yes")
+        except KeyboardInterrupt:
+            sys.stderr.write("\n")
+            return False
 
     def live(self, line: str) -> None:
         if self.is_live:
@@ -314,30 +332,55 @@ def run_fold(args: Any, terminal: Terminal) -> int:
     made = _fold_input(args, terminal)
     client = _client(args, terminal)
     submission = make_submission(made, _options(args), args.again)
+    journal = None if args.out is None else Journal.open(args.out)
+    # What is taken up from a journal has its key, with which nothing is paid twice.
+    may_pay_again = bool(args.again) or (journal is not None and journal.submission is not None)
 
     def report(check: Dict[str, Any]) -> None:
+        say_some(terminal, warning_lines(check))
         if check["ok"]:
             terminal.say(price_text(check))
+            if not may_pay_again and any(one["code"] in SENT_BEFORE for one in check["warnings"]):
+                _ask_to_pay_again(terminal)
 
     try:
         # Without a folder the keys alone keep the same input from being paid twice.
-        if args.out is None:
+        if journal is None:
             sent = send_parts(client, submission, made, report=report)
         else:
-            sent = Journal.open(args.out).submit(client, submission, made, report)
+            sent = journal.submit(client, submission, made, report)
     except KeyboardInterrupt:
         terminal.say("Interrupted before all was sent. Run the same again: it is not paid twice.")
         raise
     batches = sent["batch_ids"]
     with _going_on(args, terminal, "results", batches):
         out("".join(one + "\n" for one in batches))
-        say_some(terminal, ["warning: " + warning for warning in sent["warnings"]])
+        say_some(terminal, warning_lines(sent))
         if sent["replayed"]:
             terminal.say("Submitted before: the same batch%s, nothing is paid again (--again makes another one)." % ("es" if len(batches) > 1 else ""))
         if args.watch:
             return _save(client, args, terminal, batches)
     terminal.say("Follow it with: " + _command(args, "results", *batches))
     return OK
+
+
+#: Codes of warnings that the same input was sent before, under another key or without one.
+SENT_BEFORE = ("ALREADY_SUBMITTED", "EARLIER_OUTCOME_UNKNOWN")
+
+
+def _ask_to_pay_again(terminal: Terminal) -> None:
+    """Raises PaidBefore unless the user wants it."""
+    if not terminal.ask("The same was submitted before. Pay for it again?"):
+        raise PaidBefore(
+            "Nothing was sent, because the same was submitted before. To pay for it again, add --again with a word "
+            "of yours, such as --again second."
+        )
+
+
+def warning_lines(found: Dict[str, Any]) -> List[str]:
+    """A line for each warning of a check; first those about money."""
+    ordered = sorted(found["warnings"], key=lambda one: one["code"] not in SENT_BEFORE)
+    return ["warning: " + line for line in describe_alike(ordered)]
 
 
 def _options(args: Any) -> Dict[str, Any]:
@@ -347,7 +390,7 @@ def _options(args: Any) -> Dict[str, Any]:
 def run_check(args: Any, terminal: Terminal) -> int:
     made = _fold_input(args, terminal)
     check = check_parts(_client(args, terminal), plain_submission(made, _options(args)), made)
-    say_some(terminal, ["warning: " + line for line in describe_alike(check["warnings"])])
+    say_some(terminal, warning_lines(check))
     for issue in check["issues"]:
         terminal.say(describe_issue(issue))
     if check["ok"]:
@@ -560,7 +603,7 @@ def main(words: Optional[List[str]] = None) -> int:
         return OK
     except InputError as error:
         terminal.say(str(error))
-        return DATA
+        return PAID_BEFORE if isinstance(error, PaidBefore) else DATA
     except Refusal as error:
         terminal.say("%s: %s" % (error.kind, error))
         return UNREACHABLE

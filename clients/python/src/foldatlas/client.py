@@ -14,7 +14,7 @@ from .inputs import FoldInput
 from .journal import Journal
 from .parts import check_parts, failed_items, send_parts, split_submission
 from .ranking import merge_rankings, read_order
-from .report import describe_alike, describe_issue, translate_issue
+from .report import describe_issue, translate_issue
 from .shapes import describe
 from .submission import Items, make_submission, plain_submission, submission_key
 from .table import Row, Table
@@ -240,7 +240,7 @@ class FoldAtlas:
         return send_parts(self, submission, items)["batch_ids"]
 
     def send(self, submission: Mapping[str, Any], items: Items = (), first: int = 0) -> Dict[str, Any]:
-        """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings`
+        """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings` as `check` has them
 
         Sentences about an input that was read from files speak of these, which `items` has; `first` is
         the position of the first item of the batch in it.
@@ -252,7 +252,7 @@ class FoldAtlas:
             error = FoldAtlasError.from_error(errors[0] if errors else {})
             raise InputError(str(error)) if error.code == "BAD_USER_INPUT" else error
         if ended["__typename"] == "FoldSubmitted":
-            warnings = describe_alike([translate_issue(one, source, first) for one in ended["warnings"]])
+            warnings = [translate_issue(one, source, first) for one in ended["warnings"]]
             return {"batch_id": ended["batch"]["batchId"], "replayed": ended["replayed"], "warnings": warnings}
         raise _refusal(ended, source, first)
 

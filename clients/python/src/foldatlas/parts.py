@@ -70,16 +70,19 @@ def send_parts(
     """Sends the batches that are not known yet, one after the other, and records each before the next.
 
     All are checked before the first is sent. Returns `batch_ids`, `replayed` (whether all were there
-    before) and `warnings`. Raises InputError, or what `FoldAtlas.send` raises.
+    before) and `warnings`, without those that `report` got. Raises InputError, or what
+    `FoldAtlas.send` raises.
     """
     parts = split_submission(submission)
     batches: List[Optional[str]] = [*known] if known else [None] * len(parts)
     if len(batches) != len(parts):
         raise InputError("The journal has %d batches, and the submission makes %d." % (len(batches), len(parts)))
+    reported: List[Dict[str, Any]] = []
     if all(one is None for one in batches) and (len(parts) > 1 or report is not None):
         check = check_parts(client, submission, items)
         if report is not None:
             report(check)
+            reported = check["warnings"]
         if not check["ok"]:
             lines = [describe_issue(one) for one in check["issues"]]
             count = "is a mistake" if len(lines) == 1 else "are %d mistakes" % len(lines)
@@ -97,7 +100,7 @@ def send_parts(
             raise
         batches[number] = sent["batch_id"]
         replayed = replayed and sent["replayed"]
-        warnings += sent["warnings"]
+        warnings += [one for one in sent["warnings"] if one not in reported]
         record(batches)
     return {"batch_ids": batches, "replayed": replayed, "warnings": warnings}
 

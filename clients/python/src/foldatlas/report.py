@@ -16,7 +16,8 @@ _ITEM = re.compile(r"^items\.(\d{1,9})(?![^.])")
 def describe_issue(issue: Issue, source: Optional[FoldInput] = None, first: int = 0) -> str:
     """One line: the place, what is wrong, and what would be right. `first` as for `translate_issue`."""
     told = translate_issue(issue, source, first)
-    return plain_text("%s: %s %s" % (told["path"], told["message"], told.get("hint") or "")).rstrip()
+    place = told["path"] + ": " if told["path"] else ""
+    return plain_text("%s%s %s" % (place, told["message"], told.get("hint") or "")).rstrip()
 
 
 def describe_alike(issues: Sequence[Issue]) -> List[str]:
@@ -24,10 +25,12 @@ def describe_alike(issues: Sequence[Issue]) -> List[str]:
     alike: Dict[Tuple[Any, Any], List[Issue]] = {}
     for issue in issues:
         alike.setdefault((issue["message"], issue.get("hint")), []).append(issue)
-    return [
-        describe_issue({**same[0], "path": "%s and %d more" % (same[0]["path"], len(same) - 1)} if len(same) > 1 else same[0])
-        for same in alike.values()
-    ]
+    return [describe_issue({**same[0], "path": _some_places(same)}) for same in alike.values()]
+
+
+def _some_places(issues: Sequence[Issue]) -> str:
+    place = issues[0]["path"]
+    return "%s and %d more" % (place, len(issues) - 1) if place and len(issues) > 1 else place
 
 
 def translate_issue(issue: Issue, source: Optional[FoldInput], first: int = 0) -> Dict[str, Any]:
