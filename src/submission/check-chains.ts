@@ -1,5 +1,6 @@
 // Checks the chains of one item (spec, "Sequence inputs" and "Modification").
 import { checkChainIds } from './check-chain-ids.ts';
+import { checkComponents } from './check-components.ts';
 import { checkLigand } from './check-ligand.ts';
 import { checkModifications, checkSequence } from './check-polymer.ts';
 import type { ItemIssues } from './issues.ts';
@@ -25,5 +26,6 @@ export function checkChains(item: Item, issues: ItemIssues, scan: typeof scanSmi
       checkModifications(chain, path, issues);
     }
   }
+  checkComponents(item, issues);
   checkChainIds(item, issues);
 }

@@ -64,6 +64,7 @@ export const ISSUE_CODES = {
   TOO_MANY: 'A list longer than allowed.',
   TOO_MANY_ITEMS: 'More than 2000 items.',
   TOO_MANY_TASKS: 'Items times repeats are more than 2000.',
+  UNBONDED_COMPONENTS: 'A ligand of several components that no covalent bonds join.',
   UNKNOWN_ATOM: 'A name that no atom of the residue has, or whose index is not known.',
   UNKNOWN_CHAIN: 'An id that no chain of the item has.',
   UNKNOWN_MODEL: 'A model that this gateway does not offer.',

@@ -183,7 +183,9 @@ describe('an atom of a bond', () => {
   ])('is a warning %s', async (_, end, code) => {
     const found = await check(toInput([end, ['A', 2, 'NZ']]));
     expect(at(found, 'ok')).toBe(true);
-    expect(listAt(found, 'warnings').map((one) => at(one, 'code'))).toEqual([code]);
+    const codes = listAt(found, 'warnings').map((one) => at(one, 'code'));
+    // Nothing joins the sugars of chain L here.
+    expect(codes).toEqual(['UNBONDED_COMPONENTS', code]);
   });
 
   const VALENCES = [
@@ -290,6 +292,10 @@ describe('an atom of a bond', () => {
         [
           ['L', 0, 'O4'],
           ['L', 1, 'C1'],
+        ],
+        [
+          ['L', 1, 'O4'],
+          ['L', 2, 'C1'],
         ],
         [
           ['A', 4, 'SG'],

@@ -450,13 +450,29 @@ describe('a warning', () => {
     ],
     [
       'a component code of five characters',
-      chain({ ligand: { ccd: ['ATP', 'A1AAA'], ids: ['L'] } }),
+      chain({ ligand: { ccd: ['A1AAA'], ids: ['L'] } }),
       'items.0.chains.0.ligand.ccd NO_PDB_FILE',
     ],
     [
       'a modification with a code of five characters',
       chain({ protein: { sequence: 'GIV', modifications: [{ position: 1, ccd: 'A1AAA' }] } }),
       'items.0.chains.0.protein.modifications NO_PDB_FILE',
+    ],
+    [
+      'components of one ligand without a bond between them',
+      chain({ ligand: { ccd: ['ATP', 'MG'], ids: ['L'] } }),
+      'items.0.chains.0.ligand.ccd UNBONDED_COMPONENTS',
+    ],
+    [
+      'components of one ligand of which bonds join some',
+      one({
+        chains: [{ ligand: { ccd: ['NAG', 'NAG', 'BMA'], ids: ['L'] } }],
+        covalentBonds: ['O4', 'O3'].map((atomName1) => ({
+          ...{ chainId1: 'L', residueIndex1: 0, atomName1 },
+          ...{ chainId2: 'L', residueIndex2: 1, atomName2: 'C1' },
+        })),
+      }),
+      'items.0.chains.0.ligand.ccd UNBONDED_COMPONENTS',
     ],
     [
       'a large PAE',
