@@ -73,7 +73,7 @@ class Library(unittest.TestCase):
     def test_checks_before_it_costs(self):
         check = self.atlas.check([{"chains": [chain("protein", "GIV1")]}])
         self.assertFalse(check["ok"])
-        with self.assertRaisesRegex(InputError, "items.0.chains.0.protein.sequence"):
+        with self.assertRaisesRegex(InputError, r"items\[0\]\.chains\[0\]\.protein\.sequence"):
             self.atlas.submit([{"chains": [chain("protein", "GIV1")]}])
 
     def test_says_what_is_wrong_by_the_places_and_counts_of_the_file(self):
@@ -238,7 +238,7 @@ class CommandLine(unittest.TestCase):
         for words, code, said in (
             (("fold", "missing.fasta"), 64, "missing.fasta"),
             (("fold", "empty.fasta"), 65, "is empty"),
-            (("fold", "bad.fasta"), 65, 'line 1: "1" at position 4 is not a letter'),
+            (("fold", "bad.fasta"), 65, 'record 1 (a): "1" at position 4 is not a letter'),
             (("fold", "bad.fasta", "--repeat", "0"), 64, "1 to 2000"),
             (("lookup", "ids.txt"), 65, "UTF-8"),
             (("lookup", "-", "--url", "ftp://x"), 64, "no http(s) address"),
@@ -346,7 +346,7 @@ class CommandLine(unittest.TestCase):
         for words in (("check", "designs"), ("fold", "--check", "designs"), ("fold", "designs")):
             code, _, err = self.run_command(*words)
             self.assertEqual(code, 65, err)
-            self.assertIn(os.path.join("designs", "d2.fasta") + ": line 1, chain 2: ", err)
+            self.assertIn(os.path.join("designs", "d2.fasta") + ": record 1 (x), chain 2: ", err)
         _, out, _ = self.run_command("batches")
         self.assertEqual(len(out.splitlines()), 1)
         self.write("designs/d2.fasta", ">x\n%s:%sGG\n" % (CHAIN_A, CHAIN_B))

@@ -55,7 +55,7 @@ class Fasta(unittest.TestCase):
             chains(">site|protein:dna:ccd\nGIV:ACGT:ATP\n"),
             [{"protein": {"sequence": "GIV"}}, {"dna": {"sequence": "ACGT"}}, {"ligand": {"ccd": ["ATP"]}}],
         )
-        with self.assertRaisesRegex(InputError, "site has 3 chains and 2 kinds"):
+        with self.assertRaisesRegex(InputError, r"record 1 \(site\): it has 3 chains and 2 kinds"):
             parse_input(">site|protein:dna\nGIV:ACGT:ACGT\n")
 
     def test_files_of_boltz_and_chai_are_one_complex(self):
@@ -73,21 +73,68 @@ class Fasta(unittest.TestCase):
                 }
             ],
         )
-        self.assertEqual(made.warnings, ["The 4 records are read as the chains of one complex, as Boltz does."])
+        self.assertEqual(
+            made.warnings,
+            [
+                "The 4 records are read as the chains of one complex, as Boltz does.",
+                "record 1 (A): the alignment `./a.a3m` left out; the service makes its own.",
+            ],
+        )
         made = parse_input(">protein|name=first\nGIV\n>ligand|name=second\nCCO\n")
         self.assertEqual(
             made.items, [{"chains": [{"protein": {"sequence": "GIV"}}, {"ligand": {"smiles": "CCO"}}]}]
         )
         self.assertIn("as Chai does", made.warnings[0])
         with self.assertRaisesRegex(InputError, "same chain id"):
-            parse_input(">A|protein\nGIV\n>A|rna\nACGU\n")
+            parse_input(">A|protein|\nGIV\n>A|rna\nACGU\n")
         with self.assertRaisesRegex(InputError, "glycan"):
             parse_input(">protein|name=a\nGIV\n>glycan|name=b\nNAG(4-1 NAG)\n")
 
     def test_a_ligand_alone_is_refused(self):
         for text in (">lead|smiles\nCCO\n", ">target\nGIV\n>lead|ccd\nATP\n"):
-            with self.assertRaisesRegex(InputError, "lead is a ligand alone"):
+            with self.assertRaisesRegex(InputError, r"record \d \(lead\): it is a ligand alone"):
                 parse_input(text)
+
+    def test_records_that_may_be_items_or_one_complex_are_refused_with_both_ways_to_write_them(self):
+        for text, complex_of, items_of in (
+            (">apt1|rna\nACGU\n>apt2|rna\nGGGG\n", ">apt1|rna|", ">item_apt1|rna"),
+            (">A|protein\nGIV\n>B|DNA\nACGT\n", ">A|protein|", ">item_A|protein"),
+            (">A|protein some words\nGIV\n>B|protein\nGIV\n", ">A|protein|", ">item_A|protein"),
+            (">protein|insulin\nGIV\n>rna|aptamer\nACGU\n", ">protein|name=insulin", ">insulin|protein"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(InputError, "2 records may be the chains of one complex") as caught:
+                parse_input(text)
+            self.assertIn("`%s`" % complex_of, str(caught.exception))
+            self.assertIn("`%s`" % items_of, str(caught.exception))
+        for text, count, chains_of_first in (
+            (">apt1|rna|\nACGU\n>apt2|rna|\nGGGG\n", 1, 2),
+            (">item_apt1|rna\nACGU\n>item_apt2|rna\nGGGG\n", 2, 1),
+            (">protein|name=insulin\nGIV\n>rna|name=aptamer\nACGU\n", 1, 2),
+            (">insulin|protein\nGIV\n>aptamer|rna\nACGU\n", 2, 1),
+            (">apt1|rna\nACGU\n>aptamer2|rna\nGGGG\n", 2, 1),
+            (">apt1|rna\nACGU\n", 1, 1),
+            (">A|rna|\nACGU\n", 1, 1),
+            (">A|protein\nGIV\n>L|ccd\nATP\n", 1, 2),
+        ):
+            with self.subTest(text):
+                made = parse_input(text)
+                self.assertEqual((len(made.items), len(made.items[0]["chains"])), (count, chains_of_first))
+        self.assertEqual(parse_input(">rna|aptamer\nACGU\n").items, [{"name": "aptamer", "chains": [{"rna": {"sequence": "ACGU"}}]}])
+
+    def test_a_kind_that_would_not_be_read_is_refused(self):
+        for text, said in (
+            (">screen|rna|from the screen\nACGU\n>second\nGIV\n", "has `rna`"),
+            (">1D66_1|Chain A|DNA (19-MER)|synthetic\nCCGGAGGACAG\n", "has `dna`"),
+            (">site|protein:rnaa\nGIV:ACGU\n", "has `protein`"),
+            (">x|protein:ligand\nGIV:ATP\n", "has `protein`"),
+            (">lead|ligand\nCCO\n", "has `ligand`"),
+            (">A|protein|./a.a3m\nGIV\n>second\nGIV\n", "header of Boltz"),
+            (">rna|name=A\nACGU\n>second\nGIV\n", "header of Chai"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(InputError, r"^record 1 \(.*\): .*" + said):
+                parse_input(text)
+        for head in ("sp|P24928|RPB1_HUMAN DNA-directed RNA polymerase", "x|RNA polymerase", "1ABC_1|Chain A|Protein|Homo sapiens", "a|gene:TP53"):
+            self.assertEqual(parse_input(">%s\nGIV\n" % head).items, [{"name": head, "chains": [{"protein": {"sequence": "GIV"}}]}])
 
     def test_empty_chains_and_stops_inside_stay_for_the_gateway_to_refuse(self):
         self.assertEqual(chains(">a\nGIV::FVN\n")[1], {"protein": {"sequence": ""}})
@@ -95,17 +142,17 @@ class Fasta(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
-    def test_lines_of_a_file_are_the_places_of_its_chains(self):
+    def test_records_lines_and_columns_are_the_places_of_chains(self):
         kinds = ">A|protein\nGIV\n\n>B|ccd\nATP\n"
         rows = "name,kind,value\na,protein,GIV\nb,protein,GIV\na,ccd,ZN\n"
         for text, name, path, place in (
-            ("\n\r\n>a\nGIV\nEQ\n>b\nGIV:FVN\n", "x.fasta", "items.1.chains.1.protein.sequence", "line 6, chain 2"),
-            (">a\rGIV\r>b\rG1V\r", "x.fasta", "items.1.chains.0.protein.sequence", "line 3"),
-            (kinds, "x.fasta", "items.0.chains.1.ligand.ccd", "line 4"),
-            ("name,sequence,smiles\na,GIV:FVN,CCO\n\nb,GIV,\n", "x.csv", "items.1.chains.0.protein.sequence", "line 4"),
-            ("name,sequence,smiles\na,GIV:FVN,CCO\n", "x.csv", "items.0.chains.2.ligand.smiles", "line 2, chain 3"),
-            ("name,sequence\na,\nb,GIV\n", "x.csv", "items.0.chains", "line 2.chains"),
-            (rows, "x.csv", "items.0.chains.1.ligand.ccd.0", "line 4[0]"),
+            ("\n\r\n>a\nGIV\nEQ\n>b\nGIV:FVN\n", "x.fasta", "items.1.chains.1.protein.sequence", "record 2 (b), chain 2"),
+            (">a\rGIV\r>b\rG1V\r", "x.fasta", "items.1.chains.0.protein.sequence", "record 2 (b)"),
+            (kinds, "x.fasta", "items.0.chains.1.ligand.ccd", "record 2 (B)"),
+            ("name,sequence,smiles\na,GIV:FVN,CCO\n\nb,GIV,\n", "x.csv", "items.1.chains.0.protein.sequence", "line 4, column sequence"),
+            ("name,sequence,smiles\na,GIV:FVN,CCO\n", "x.csv", "items.0.chains.2.ligand.smiles", "line 2, column smiles"),
+            ("name,sequence\na,\nb,GIV\n", "x.csv", "items.0.chains", "line 2"),
+            (rows, "x.csv", "items.0.chains.1.ligand.ccd.0", "line 4, column value"),
             (rows, "x.csv", "items.1", "line 3"),
         ):
             with self.subTest(text):
@@ -115,7 +162,7 @@ class Tables(unittest.TestCase):
 
     def test_a_megabyte_of_chains_is_read_in_linear_time(self):
         last = "items.0.chains.99999.protein.sequence"
-        for text, place in ((">a\n" + "G:" * 99999 + "G\n", "line 1, chain 100000"), (">protein|\nG\n" * 100000, "line 199999")):
+        for text, place in ((">a\n" + "G:" * 99999 + "G\n", "record 1 (a), chain 100000"), (">protein|name=\nG\n" * 100000, "record 100000 (protein|name=)")):
             self.assertEqual(parse_input(text, "x.fasta").places[last], place)
 
     def test_no_cell_is_dropped_and_no_ligand_is_cut_or_joined(self):
@@ -124,12 +171,12 @@ class Tables(unittest.TestCase):
         made = parse_input(">A|protein\nGIV\n>B|ccd\nATP MG\n").items[0]["chains"]
         self.assertEqual(made[1], {"ligand": {"ids": ["B"], "ccd": ["ATP", "MG"]}})
         for text, name, said in (
-            (">A|protein\nGIV\n>B|smiles\nCCO\nCCN\n", "x.fasta", "B: a SMILES has no white space"),
+            (">A|protein\nGIV\n>B|smiles\nCCO\nCCN\n", "x.fasta", r"record 2 \(B\): a SMILES has no white space"),
             (">protein|name=a\nGIV\n>ligand|name=b\nCCO CCN\n", "x.fasta", "a SMILES has no white space"),
-            ("name,kind,sequence\na,dna,ACGT\n", "x.csv", "The columns are name, kind, sequence"),
-            ("name,kind,value,ccd\na,protein,GIV,ATP\n", "x.csv", "The columns are name, kind, value, ccd"),
-            ("name,value,protein\na,ATP,GIV\n", "x.csv", "The columns are name, value, protein"),
-            ("name,kind,value\na,protein,GIV\n,ccd,ATP\n", "x.csv", "Line 3 has no name"),
+            ("name,kind,sequence\na,dna,ACGT\n", "x.csv", "line 1: the columns are name, kind, sequence"),
+            ("name,kind,value,ccd\na,protein,GIV,ATP\n", "x.csv", "line 1: the columns are name, kind, value, ccd"),
+            ("name,value,protein\na,ATP,GIV\n", "x.csv", "line 1: the columns are name, value, protein"),
+            ("name,kind,value\na,protein,GIV\n,ccd,ATP\n", "x.csv", "line 3, column name: there is no name"),
         ):
             with self.subTest(text), self.assertRaisesRegex(InputError, said):
                 parse_input(text, name)
@@ -147,7 +194,7 @@ class Tables(unittest.TestCase):
     def test_columns_and_cells_that_mean_nothing_are_refused(self):
         with self.assertRaisesRegex(InputError, "heavy_chain"):
             parse_input("name,heavy_chain\na,GIV\n", "x.csv")
-        with self.assertRaisesRegex(InputError, "Line 2"):
+        with self.assertRaisesRegex(InputError, "^line 2: "):
             parse_input("name,sequence\na,GIV,FVN\n", "x.csv")
         with self.assertRaisesRegex(InputError, "kind of chain"):
             parse_input("name,kind,value\na,antibody,GIV\n", "x.csv")

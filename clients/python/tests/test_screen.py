@@ -283,10 +283,10 @@ class Screens(Folder):
 
     def test_a_mistake_in_the_last_batch_sends_none(self):
         wrong = [*self.items[:-1], {"name": "last", "chains": [chain("protein", "G1V")]}]
-        with self.assertRaisesRegex(InputError, r"items\.4099\.chains\.0\.protein\.sequence: It is wrong"):
+        with self.assertRaisesRegex(InputError, r"items\[4099\]\.chains\[0\]\.protein\.sequence: It is wrong"):
             self.submit(wrong)
         self.assertEqual((self.gateway.paid, os.listdir(self.out)), ({}, []))
-        with self.assertRaisesRegex(InputError, r"items\.4099"):
+        with self.assertRaisesRegex(InputError, r"items\[4099\]"):
             self.atlas.submit_all(wrong)
         self.assertEqual(len(self.submit()), 3)
 
@@ -340,7 +340,7 @@ class Screens(Folder):
         for words in (("check", self.designs), ("fold", "--check", self.designs), ("fold", self.designs, "--out", self.out)):
             code, out, err = self.run_command(*words)
             self.assertEqual(code, 65, err)
-            self.assertIn("%s: line 1: It is wrong." % wrong, err)
+            self.assertIn("%s: record 1 (x): It is wrong." % wrong, err)
         self.assertEqual(self.gateway.paid, {})
         self.write("d2003.fasta", ">x\nGIV\n")
         code, out, err = self.run_command("check", self.designs)

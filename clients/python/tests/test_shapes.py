@@ -318,12 +318,12 @@ class Examples(unittest.TestCase):
 
     def test_tables_with_traps_are_a_sentence(self):
         self.refuse('name,sequence\na,"%s\n' % ("G" * 200_000), "cannot be read as a table", "x.csv")
-        self.refuse("name,kind,value\na,,GIV\n", "Line 2: an empty cell is no kind", "x.csv")
-        self.refuse("name,kind,value\na\n", "Line 2", "x.csv")
-        self.refuse('name,sequence\na,GIV\n\nb,"GIV\nc,GIV\nd,GIV\n', "Line 4: a quote is opened and never closed", "x.csv")
-        self.refuse('name,sequence\na,"GIV\nb,"GIV"\n', "Line 2 cannot be read as a table", "x.csv")
-        self.refuse('name,"sequence\na,GIV\n', "Line 1: a quote", "x.csv")
-        self.refuse('name,sequence\n"a\nb",GIV,x\n\nc,GIV,x\n', "Line 2 has more cells than the table has columns.\nLine 5 has", "x.csv")
+        self.refuse("name,kind,value\na,,GIV\n", "line 2, column kind: an empty cell is no kind", "x.csv")
+        self.refuse("name,kind,value\na\n", "line 2", "x.csv")
+        self.refuse('name,sequence\na,GIV\n\nb,"GIV\nc,GIV\nd,GIV\n', "line 4: a quote is opened and never closed", "x.csv")
+        self.refuse('name,sequence\na,"GIV\nb,"GIV"\n', "line 2: this cannot be read as a table", "x.csv")
+        self.refuse('name,"sequence\na,GIV\n', "line 1: a quote", "x.csv")
+        self.refuse('name,sequence\n"a\nb",GIV,x\n\nc,GIV,x\n', "line 2: there are more cells than the table has columns.\nline 5: there are", "x.csv")
         self.assertEqual(parse_input('name\tsequence\n5" b\tGIV\n', "x.tsv").items[0]["name"], '5" b')
 
     def test_text_before_the_first_header_of_fasta_is_a_sentence(self):

@@ -10,7 +10,8 @@
 from .aio import AsyncFoldAtlas
 from .client import FoldAtlas
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
-from .inputs import FoldInput, chain, parse_input
+from .fold_input import FoldInput, chain
+from .inputs import parse_input
 from .screen import read_input
 from .table import Table
 

@@ -18,7 +18,8 @@ from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Text
 from . import __version__
 from .client import LOOKUP_COLUMNS, FoldAtlas
 from .errors import FoldAtlasError, InputError, Refusal
-from .inputs import MAX_INPUT_BYTES, FoldInput, decode_input, parse_input
+from .fold_input import FoldInput
+from .inputs import MAX_INPUT_BYTES, decode_input, parse_input
 from .journal import JOURNAL_FILE, Journal
 from .parts import check_parts, send_parts
 from .ranking import ORDERS

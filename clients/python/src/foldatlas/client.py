@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optio
 
 from . import documents
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
-from .inputs import FoldInput
+from .fold_input import FoldInput
 from .journal import Journal
 from .parts import check_parts, failed_items, send_parts, split_submission
 from .ranking import merge_rankings, read_order

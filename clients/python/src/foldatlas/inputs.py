@@ -11,8 +11,6 @@ import io
 import json
 import os
 import re
-from collections import Counter
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -21,14 +19,12 @@ from .alphafold import ALPHAFOLD_KEYS, read_alphafold, read_server_job
 from .boltz import read_boltz
 from .draft import POLYMERS, Draft
 from .errors import InputError
+from .fasta import parse_fasta
+from .fold_input import KINDS, FoldInput, Item, chain, chain_places
 from .own import check_own
 from .protenix import SERVER_KINDS, read_protenix
 from .shapes import MAX_SHOWN_CHARACTERS, Mistakes, Node, describe
 
-Item = Dict[str, Any]
-
-KINDS = ("protein", "rna", "dna", "smiles", "ccd")
-LIGANDS = ("smiles", "ccd")
 _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 
 
@@ -39,22 +35,6 @@ _BARE_SEQUENCE = re.compile(r"[A-Za-z*:\s]+")
 
 #: Alignments and templates inside files of AlphaFold 3 are large.
 MAX_INPUT_BYTES = 256 * 1024 * 1024
-
-
-@dataclass
-class FoldInput:
-    """Items as `submitFold` takes them, options of the batch, and one sentence for each thing that was left out.
-
-    `places` has where each part stands in a file of another program, by its path in the submission.
-    Without files of its own an input came from a text.
-    """
-
-    items: List[Item]
-    options: Dict[str, Any] = field(default_factory=dict)
-    warnings: List[str] = field(default_factory=list)
-    places: Dict[str, str] = field(default_factory=dict)
-    #: The files that were read, each with the position of its first item.
-    files: List[Tuple[str, int]] = field(default_factory=list)
 
 
 def read_file(path: Union[str, "os.PathLike[str]"]) -> FoldInput:
@@ -83,8 +63,7 @@ def parse_input(text: str, name: str = "input") -> FoldInput:
     if not plain:
         raise InputError("%s is empty." % name)
     if plain.startswith(">"):
-        blank = re.sub(r"\r\n?", "\n", text[: len(text) - len(plain)]).count("\n")
-        return parse_fasta("\n" * blank + plain)
+        return parse_fasta(plain)
     if ending in (".csv", ".tsv"):
         return parse_table(text, "\t" if ending == ".tsv" else ",")
     is_bare = ending not in DOCUMENT_ENDINGS and not plain.rstrip().endswith(":") and _BARE_SEQUENCE.fullmatch(plain)
@@ -162,123 +141,6 @@ def _unique(pairs: Sequence[Tuple[Any, Any]], where: str = "") -> Dict[str, Any]
     return found
 
 
-def chain(kind: str, value: str, ids: Union[None, str, Sequence[str]] = None) -> Dict[str, Any]:
-    """One chain of an item. `kind` is protein, rna, dna, smiles or ccd; `ids` has one id for each copy."""
-    named: Dict[str, Any] = {} if ids is None else {"ids": [ids] if isinstance(ids, str) else list(ids)}
-    if not isinstance(value, str):
-        raise InputError("A chain is given as a text, not as %s." % describe(value))
-    if kind == "smiles":
-        return {"ligand": {**named, "smiles": value}}
-    if kind == "ccd":
-        return {"ligand": {**named, "ccd": [code for code in re.split(r"[\s,;+]+", value) if code]}}
-    if kind not in POLYMERS:
-        raise InputError("%s is no kind of chain: use %s." % (kind, ", ".join(KINDS)))
-    return {kind: {**named, "sequence": value}}
-
-
-def parse_fasta(text: str) -> FoldInput:
-    """One item for each record, `:` between the chains of a complex.
-
-    All chains are proteins unless the header ends with their kinds: `>site|protein:dna` or
-    `>aptamer|rna`. Empty chains stay, so that the gateway refuses them. Files of Boltz (`>A|protein`,
-    `>B|ccd`, `>D|smiles`) and of Chai (`>protein|name=A`, `>ligand|name=B`) are one complex.
-    """
-    records: List[Tuple[str, str]] = []
-    lines: List[int] = []
-    before, *parts = re.split(r"^>", re.sub(r"\r\n?", "\n", text), flags=re.MULTILINE)
-    line = 1 + before.count("\n")
-    for record in parts:
-        head, _, body = record.partition("\n")
-        records.append((head.strip(), body.strip()))
-        lines.append(line)
-        line += record.count("\n")
-    complexes = _one_complex(records)
-    if complexes is not None:
-        complexes.places = line_places(complexes.items, [lines])
-        return complexes
-    mistakes = Mistakes()
-    items = [mistakes.read(partial(_fasta_item, head, body)) for head, body in records]
-    mistakes.finish()
-    return FoldInput(items, places=line_places(items, [[line] * len(item["chains"]) for line, item in zip(lines, items)]))
-
-
-def line_places(items: Sequence[Item], lines: Sequence[Sequence[int]]) -> Dict[str, str]:
-    """Where each part of items stands in a file of lines. `lines` has one number for each chain of each item, from 1."""
-    places: Dict[str, str] = {}
-    for index, (item, numbers) in enumerate(zip(items, lines)):
-        at = "items.%d" % index
-        places[at] = "line %d" % numbers[0]
-        chains_by_line = Counter(numbers)
-        for position, (one, number) in enumerate(zip(item["chains"], numbers)):
-            place = "line %d" % number + (", chain %d" % (position + 1) if chains_by_line[number] > 1 else "")
-            ((kind, value),) = one.items()
-            prefix = "%s.chains.%d" % (at, position)
-            places.update({prefix: place, **{"%s.%s.%s" % (prefix, kind, key): place for key in value}})
-    return places
-
-
-def _fasta_item(head: str, body: str) -> Item:
-    name, kinds = _kinds(head)
-    # A SMILES has colons of its own.
-    sequences = [body] if kinds == ["smiles"] else [one.strip() for one in body.split(":")]
-    if len(kinds) == 1:
-        kinds = kinds * len(sequences)
-    if len(kinds) != len(sequences):
-        raise InputError("%s has %d chains and %d kinds." % (name or "A record", len(sequences), len(kinds)))
-    if set(kinds) <= set(LIGANDS):
-        raise InputError(
-            "%s is a ligand alone. Name its chains with it, as in `>site|protein:ccd`, or give each record of the "
-            "complex an id and a kind, as in `>A|protein` and `>B|ccd`." % (name or "A record")
-        )
-    chains = [_record_chain(head, kind, sequence) for kind, sequence in zip(kinds, sequences)]
-    return {**({"name": name} if name else {}), "chains": chains}
-
-
-def _record_chain(head: str, kind: str, text: str, ids: Optional[Sequence[str]] = None) -> Dict[str, Any]:
-    """A chain as a record gives it: a polymer over several lines, maybe with `*` at its end; a ligand as it stands."""
-    if kind == "smiles" and len(text.split()) > 1:
-        raise InputError(
-            "%s: a SMILES has no white space and one line. Give each molecule a record of its own." % (head or "A record")
-        )
-    return chain(kind, "".join(text.split()).rstrip("*") if kind in POLYMERS else text, ids)
-
-
-_BOLTZ = re.compile(r"^(\w{1,5})\|(protein|rna|dna|ccd|smiles)(?:\|[^|]*)?$", re.IGNORECASE)
-_CHAI = re.compile(r"^(protein|rna|dna|ligand|glycan)\|(?:name=)?(.*)$", re.IGNORECASE)
-
-
-def _one_complex(records: Sequence[Tuple[str, str]]) -> Optional[FoldInput]:
-    """Files of Boltz and Chai, whose records are the chains of one complex; None for other files."""
-    boltz = [_BOLTZ.match(head) for head, _ in records]
-    chains: List[Dict[str, Any]] = []
-    if len(records) > 1 and all(boltz):
-        named = [(match[1], match[2].lower(), body) for match, (_, body) in zip(boltz, records) if match]
-        if len({one for one, _, _ in named}) < len(named):
-            raise InputError("Two records have the same chain id.")
-        chains = [_record_chain(one, kind, body, [one]) for one, kind, body in named]
-        tool = "Boltz"
-    elif records and all(_CHAI.match(head) for head, _ in records):
-        for head, body in records:
-            match = _CHAI.match(head)
-            kind = match[1].lower() if match else ""
-            if kind == "glycan":
-                raise InputError("%s is a glycan in the notation of Chai. Give its components and bonds." % head)
-            chains.append(_record_chain(head, "smiles" if kind == "ligand" else kind, body))
-        tool = "Chai"
-    else:
-        return None
-    warning = "The %d records are read as the chains of one complex, as %s does." % (len(records), tool)
-    return FoldInput([{"chains": chains}], {}, [warning])
-
-
-def _kinds(header: str) -> Any:
-    name, separator, last = header.rpartition("|")
-    kinds = last.strip().lower().split(":")
-    if separator and all(kind in KINDS for kind in kinds):
-        return name.strip(), kinds
-    return header, ["protein"]
-
-
 def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     """One item for each row: a column `name`, and a column for each chain, such as `protein`, `rna`, `smiles_2`.
 
@@ -291,30 +153,30 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     unknown = [one for one in columns if one not in ("name", "kind", "value") and not _COLUMN.match(one)]
     if unknown or len(set(columns)) != len(columns):
         raise InputError(
-            "The columns %s are not understood. Use `name`, and for chains %s with a number where there are several."
+            "line 1: the columns %s are not understood. Use `name`, and for chains %s with a number where there are several."
             % (", ".join(unknown) or "have the same name twice and", ", ".join(("sequence",) + KINDS))
         )
     long_form = {"name", "kind", "value"}
     if long_form & set(columns) - {"name"} and long_form != set(columns):
         raise InputError(
-            "The columns are %s. A table with a row for each chain has `name`, `kind` and `value` and no other; else name "
-            "each column by its kind, such as `protein` and `ccd`." % ", ".join(columns)
+            "line 1: the columns are %s. A table with a row for each chain has `name`, `kind` and `value` and no other; else "
+            "name each column by its kind, such as `protein` and `ccd`." % ", ".join(columns)
         )
     items: Dict[str, Item] = {}
-    #: The line of each chain, by the key of its item.
-    chain_lines: Dict[str, List[int]] = {}
+    #: The place of each item, and those of its chains, by its key.
+    where: Dict[str, Tuple[str, List[str]]] = {}
     mistakes = Mistakes()
     for line, row in lines:
-        key = mistakes.read(partial(_add_row, items, columns, line, row))
+        added = mistakes.read(partial(_add_row, items, columns, line, row))
         if mistakes.is_full:
             break
-        if key is not None:
-            known = chain_lines.setdefault(key, [])
-            # An item without chains has the line of its row.
-            known.extend([line] * max(len(items[key]["chains"]) - len(known), 0 if known else 1))
+        if added is not None:
+            key, chain_columns = added
+            chains = where.setdefault(key, ("line %d" % line, []))[1]
+            chains += ["line %d, column %s" % (line, column) for column in chain_columns]
     mistakes.finish()
     made = list(items.values())
-    return FoldInput(made, places=line_places(made, [chain_lines[key] for key in items]))
+    return FoldInput(made, places=chain_places(made, [where[key] for key in items]))
 
 
 def _table_lines(text: str, delimiter: str) -> Iterator[Tuple[int, List[str]]]:
@@ -328,16 +190,16 @@ def _table_lines(text: str, delimiter: str) -> Iterator[Tuple[int, List[str]]]:
             return
         except csv.Error as error:
             if str(error) == "unexpected end of data":
-                raise InputError("Line %d: a quote is opened and never closed." % first) from None
-            raise InputError("Line %d cannot be read as a table: %s." % (first, error)) from None
+                raise InputError("line %d: a quote is opened and never closed." % first) from None
+            raise InputError("line %d: this cannot be read as a table: %s." % (first, error)) from None
         if row:
             yield first, row
 
 
-def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Sequence[str]) -> Optional[str]:
-    """Adds the item of a row, or a chain to it. Returns the key of the item; None for an empty row."""
+def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Sequence[str]) -> Optional[Tuple[str, List[str]]]:
+    """Adds the item of a row, or a chain to it. Returns the key of the item and the column of each chain; None for an empty row."""
     if len(row) > len(columns):
-        raise InputError("Line %d has more cells than the table has columns." % line)
+        raise InputError("line %d: there are more cells than the table has columns." % line)
     cells = {column: value.strip() for column, value in zip_longest(columns, row, fillvalue="")}
     if not any(cells.values()):
         return None
@@ -345,21 +207,22 @@ def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Seq
     named = {"name": name} if name else {}
     if "kind" in columns:
         if cells["kind"].lower() not in KINDS:
-            raise InputError("Line %d: %s is no kind of chain: use %s." % (line, cells["kind"] or "an empty cell", ", ".join(KINDS)))
+            shown = cells["kind"][:MAX_SHOWN_CHARACTERS] or "an empty cell"
+            raise InputError("line %d, column kind: %s is no kind of chain: use %s." % (line, shown, ", ".join(KINDS)))
         if not name:
-            raise InputError("Line %d has no name. Rows with the same name are one complex: write it in each of them." % line)
+            raise InputError("line %d, column name: there is no name. Rows with the same name are one complex: write it in each of them." % line)
         item = items.setdefault(name, {**named, "chains": []})
         item["chains"].append(chain(cells["kind"].lower(), cells["value"]))
-        return name
+        return name, ["value"]
     chains = [
-        chain(kind, value)
+        (column, chain(kind, value))
         for column in columns
         if (match := _COLUMN.match(column)) and cells[column]
         for kind in ["protein" if match[1] == "sequence" else match[1]]
         for value in (cells[column].split(":") if kind in POLYMERS else [cells[column]])
     ]
-    items["\0%d" % line] = {**named, "chains": chains}
-    return "\0%d" % line
+    items["\0%d" % line] = {**named, "chains": [one for _, one in chains]}
+    return "\0%d" % line, [column for column, _ in chains]
 
 
 def parse_document(document: Any, name: str = "input") -> FoldInput:
@@ -370,10 +233,14 @@ def parse_document(document: Any, name: str = "input") -> FoldInput:
         return _read_jobs([("", document)], name)
     if isinstance(document, list) and document:
         check_own(document)
-        return FoldInput(list(document))
+        places = {"items.%d" % index: "[%d]" % index for index in range(len(document))}
+        return FoldInput(list(document), places=places, own_items=set(range(len(document))))
     if isinstance(document, dict) and document.get("items") != [] and "items" in document:
         check_own(document)
-        return FoldInput(list(document["items"]), {k: v for k, v in document.items() if k != "items"})
+        items = list(document["items"])
+        options = {key: value for key, value in document.items() if key != "items"}
+        places = {"items.%d" % index: "items[%d]" % index for index in range(len(items))}
+        return FoldInput(items, options, places=places, own_items=set(range(len(items))))
     raise InputError(
         "%s holds no items. A FASTA file works, or YAML such as:\nitems:\n  - name: my protein\n    chains:\n"
         "      - protein: { sequence: MQIFVKTLTGK }" % name

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
-from .inputs import FoldInput
+from .fold_input import FoldInput
 from .parts import Report, send_parts, split_submission
 from .submission import Items
 from .transport import part_name

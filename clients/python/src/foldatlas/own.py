@@ -57,9 +57,9 @@ _SUBMISSION = object_of(
 )
 
 
-def check_own(document: Union[Dict[str, Any], list]) -> None:
-    """Checks a submission, or a list of items. Raises InputError with the places of all wrong shapes."""
-    node = Node(document)
+def check_own(document: Union[Dict[str, Any], list], place: str = "") -> None:
+    """Checks a submission, or a list of items at `place`. Raises InputError with the places of all wrong shapes."""
+    node = Node(document, place)
     check = list_of(_ITEM) if isinstance(document, list) else _SUBMISSION
     node.mistakes.read(lambda: check(node))
     node.mistakes.finish()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache, partial
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .inputs import FoldInput
+from .fold_input import FoldInput
 from .text import plain_text
 
 Issue = Mapping[str, Any]
@@ -34,32 +35,52 @@ def _some_places(issues: Sequence[Issue]) -> str:
 
 
 def translate_issue(issue: Issue, source: Optional[FoldInput], first: int = 0) -> Dict[str, Any]:
-    """The same issue by the place in its file. In our own form that is the path that the gateway has.
+    """The same issue by the place in its file, and for our own form and lists by the path such as `items[0].name`.
 
     `first` is the position of the first item of the batch in the whole input.
     """
-    issue = {**issue, "path": _ITEM.sub(lambda match: "items.%d" % (int(match[1]) + first), issue["path"])}
-    if source is None:
-        return issue
-    place = _find_place(issue["path"], source.places)
-    file, start = _find_file(issue["path"], source)
-    begin = "" if file is None else file + ": "
-    if place is None:
-        own = _ITEM.sub(lambda match: "items.%d" % (int(match[1]) - start), issue["path"])
-        return {**issue, "path": begin + own}
-    counted = _ZERO_BASED.sub(lambda match: "position %d" % (int(match[1]) + 1), issue["message"])
-    told = {**issue, "path": begin + place, "message": counted, **_in_counts_of_file(issue, source.items)}
+    path = _ITEM.sub(lambda match: "items.%d" % (int(match[1]) + first), issue["path"])
+    files = source.files if source is not None and len(source.files) > 1 else []
+    match = _ITEM.match(path)
+    file, start = next((one for one in reversed(files) if match and one[1] <= int(match[1])), (None, 0))
+    known = None if source is None else _find_place(path, source.places)
+    place = known or _member_path(_ITEM.sub(lambda match: "items.%d" % (int(match[1]) - start), path))
+    told = {**issue, "path": place if file is None else "%s: %s" % (file, place)}
+    named = _NAMED_ITEMS.get(issue.get("code") or "", 0)
+    if named > 0:
+        told["message"] = _OTHER_ITEM.sub(partial(_name_item, source, first), issue["message"], named)
+    if source is None or known is None or (match and int(match[1]) in source.own_items):
+        return told
+    told["message"] = _ZERO_BASED.sub(lambda match: "position %d" % (int(match[1]) + 1), told["message"])
+    told.update(_in_counts_of_file({**issue, "path": path}, source.items))
     if "atomIndex" in (told.get("hint") or ""):
         told["hint"] = "This format only names atoms: write the item in our own form, where an atom can have an index."
     return told
 
 
-def _find_file(path: str, source: FoldInput) -> Tuple[Optional[str], int]:
-    """The file of a screen that an issue is about, and the position of its first item."""
-    match = _ITEM.match(path)
-    if len(source.files) < 2 or match is None:
-        return None, 0
-    return [one for one in source.files if one[1] <= int(match[1])][-1]
+#: How many items a sentence names by their positions, by the code of the issue.
+_NAMED_ITEMS = {"IDENTICAL_ITEM": 2, "DUPLICATE_NAME": 1}
+_OTHER_ITEM = re.compile(r"\b[Ii]tem (\d{1,9})\b")
+#: Places in files of lines, which are no paths: what stands behind them in a path is not in the file.
+_PROSE = re.compile(r"(?:record|line) \d|the complex")
+
+
+def _name_item(source: Optional[FoldInput], first: int, match: "re.Match[str]") -> str:
+    """An item as its file has it; of several files its name, which is that of the file."""
+    index = int(match[1]) + first
+    if source is None or index >= len(source.items):
+        return "items[%d]" % index
+    if len(source.files) > 1:
+        found = "item %s" % source.items[index]["name"]
+    else:
+        found = source.places.get("items.%d" % index) or "items[%d]" % index
+    is_word = found.startswith("item ") or _PROSE.match(found)
+    return found[0].upper() + found[1:] if is_word and match.start() == 0 else found
+
+
+def _member_path(path: str) -> str:
+    """A path of the gateway as the client writes it: `items.0.name` is `items[0].name`."""
+    return re.sub(r"\.(\d+)(?![^.])", r"[\1]", path)
 
 
 def _find_place(path: str, places: Mapping[str, str]) -> Optional[str]:
@@ -68,7 +89,7 @@ def _find_place(path: str, places: Mapping[str, str]) -> Optional[str]:
     for length in range(len(words), 1, -1):
         place = places.get(".".join(words[:length]))
         if place is not None:
-            rest = "".join("[%s]" % word if word.isdigit() else "." + word for word in words[length:])
+            rest = "" if _PROSE.match(place) else "".join("[%s]" % word if word.isdigit() else "." + word for word in words[length:])
             return (place + rest).lstrip(".") or "the document"
     return None
 
@@ -114,4 +135,10 @@ def _sequence_of(item: Dict[str, Any], path: List[str]) -> Optional[str]:
 
 def _letters(chain: Mapping[str, Any]) -> Optional[str]:
     sequence = chain.get("sequence")
-    return None if sequence is None else "".join(sequence.split()).upper()
+    return None if sequence is None else _strip_sequence(sequence)
+
+
+@lru_cache(maxsize=4)
+def _strip_sequence(sequence: str) -> str:
+    """A chain with a mistake at each residue is read once."""
+    return "".join(sequence.split()).upper()

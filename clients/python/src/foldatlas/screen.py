@@ -7,7 +7,8 @@ import re
 from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
-from .inputs import DOCUMENT_ENDINGS, FASTA_ENDINGS, FoldInput, Item, read_file
+from .fold_input import FoldInput, Item
+from .inputs import DOCUMENT_ENDINGS, FASTA_ENDINGS, read_file
 from .journal import JOURNAL_FILE
 from .saver import fold_case, plain_file_name
 
@@ -100,6 +101,7 @@ def _read_files(files: Sequence[str]) -> FoldInput:
             continue
         first = len(made.items)
         made.files.append((file, first))
+        made.own_items.update(first + index for index in one.own_items)
         for place, where in one.places.items():
             number, _, rest = place[len("items.") :].partition(".")
             made.places["items.%d%s" % (first + int(number), "." + rest if rest else "")] = where

@@ -7,7 +7,7 @@ import json
 from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Union
 
 from .errors import InputError
-from .inputs import FoldInput
+from .fold_input import FoldInput
 from .own import check_own
 
 Items = Union[FoldInput, Sequence[Mapping[str, Any]]]
@@ -27,7 +27,7 @@ def plain_submission(items: Items, options: Mapping[str, Any]) -> Dict[str, Any]
     if isinstance(items, (str, Mapping)) or not isinstance(items, Iterable):
         raise InputError("Give a list of items, or what read_input returns.")
     plain = [dict(item) if isinstance(item, Mapping) else item for item in items]
-    check_own(plain)
+    check_own(plain, "items")
     return {"items": plain, **given}
 
 
