@@ -1,12 +1,11 @@
 // The world in which the gateway is compared with the reference: a sandbox in each dialect, a
-// proxy that can make one operation fail, and gateways that keep their store over a restart.
+// network that can make one operation fail, and gateways that keep their store over a restart.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Dispatcher, errors } from 'undici';
 import { openUniverse } from '../../sandbox/src/atlas/universe.ts';
-import { startSandbox } from '../../sandbox/src/sandbox.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
@@ -55,92 +54,124 @@ const BODIES = {
   html: [500, 'text/html', '<html><body>Internal Server Error</body></html>'],
 } as const;
 
-/** Answers of the sandbox that a proxy remembers. */
+/** Answers of the sandbox that are kept. */
 const MAX_ANSWERS = 2000;
 
 /** Another form of what the sandbox answers, in JSON, at a path. */
 export type AlterAnswer = (path: string, json: unknown) => unknown;
 
-/** Starts a server in front of the sandbox that fails as it is told. */
-async function openFaultProxy(target: string, alter: AlterAnswer | undefined) {
-  let fault: Fault | undefined;
-  let failed = 0;
-  /** The sandbox answers the same each time, but for its jobs. */
-  const answers = new Map<string, { status: number; type: string; body: Buffer }>();
+interface Sent {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer;
+}
 
-  async function answer(method: string, path: string, type: string, question: Buffer) {
-    const key = `${method} ${path} ${question.toString('latin1')}`;
+/** The answers of a sandbox, each asked for once: they stay the same, but for those about jobs. */
+function createAnswers(target: string, alter: AlterAnswer | undefined) {
+  const answers = new Map<string, Sent>();
+
+  return async (method: string, path: string, question: string | null): Promise<Sent> => {
+    const key = `${method} ${path} ${question ?? ''}`;
     const before = answers.get(key);
     if (before !== undefined) return before;
-    const passed = await fetch(target + path, {
-      method,
-      headers: { 'content-type': type },
-      ...(question.length === 0 ? {} : { body: new Uint8Array(question) }),
-    });
+    const headers = { 'content-type': 'application/json' };
+    const passed = await fetch(target + path, { method, headers, body: question });
     const sent = Buffer.from(await passed.arrayBuffer());
-    const contentType = passed.headers.get('content-type') ?? 'application/octet-stream';
-    const isAltered = alter !== undefined && passed.status === 200 && contentType.includes('json');
-    const found = {
-      status: passed.status,
-      type: contentType,
-      body: isAltered ? Buffer.from(JSON.stringify(alter(path, JSON.parse(sent.toString())))) : sent,
-    };
+    const type = passed.headers.get('content-type') ?? 'application/octet-stream';
+    const isAltered = alter !== undefined && passed.status === 200 && type.includes('json');
+    const body = isAltered ? Buffer.from(JSON.stringify(alter(path, JSON.parse(sent.toString())))) : sent;
+    const found = { status: passed.status, type, body };
     if (answers.size >= MAX_ANSWERS) answers.clear();
     if (passed.status === 200 && !OPERATIONS.job.test(path) && !OPERATIONS.download.test(path))
       answers.set(key, found);
     return found;
-  }
-  const server = createServer(async (request, response) => {
-    const path = request.url ?? '/';
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    const isHit = fault !== undefined && failed < fault.times && OPERATIONS[fault.operation].test(path);
-    const kind = isHit ? fault?.kind : undefined;
-    if (isHit) failed += 1;
-    if (kind === 'reset') return void request.socket.destroy();
-    if (kind !== undefined && kind !== 'cut') {
-      const [status, type, body] = BODIES[kind];
-      // A read is tried again at once.
-      return void response.writeHead(status, { 'content-type': type, 'retry-after': '0' }).end(body);
-    }
-    const { method = 'GET', headers } = request;
-    const contentType = headers['content-type'] ?? 'application/json';
-    const { status, type, body } = await answer(method, path, contentType, Buffer.concat(chunks));
-    if (kind === 'cut') {
-      response.writeHead(status, { 'content-type': type, 'content-length': String(body.length) });
-      response.write(body.subarray(0, body.length >> 1), () => request.socket.destroy());
-      return;
-    }
-    response.writeHead(status, { 'content-type': type }).end(status === 204 ? undefined : body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    fail(next: Fault | undefined) {
-      fault = next;
-      failed = 0;
-    },
-    async close() {
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
   };
+}
+
+/** A network without sockets, with a sandbox behind it, that fails as it is told. */
+class FaultyNetwork extends Dispatcher {
+  readonly answer: ReturnType<typeof createAnswers>;
+  #fault: Fault | undefined;
+  #failed = 0;
+
+  constructor(target: string, alter: AlterAnswer | undefined) {
+    super();
+    this.answer = createAnswers(target, alter);
+  }
+
+  fail(next: Fault | undefined): void {
+    this.#fault = next;
+    this.#failed = 0;
+  }
+
+  #nextFault(path: string): Fault['kind'] | undefined {
+    const fault = this.#fault;
+    if (fault === undefined || this.#failed >= fault.times || !OPERATIONS[fault.operation].test(path))
+      return undefined;
+    this.#failed += 1;
+    return fault.kind;
+  }
+  /** @returns the answer and how many bytes of it arrive; null for a connection that is reset */
+  async #receive(method: string, path: string, question: string | null): Promise<[Sent, number] | null> {
+    const kind = this.#nextFault(path);
+    if (kind === 'reset') return null;
+    if (kind === undefined || kind === 'cut') {
+      const sent = await this.answer(method, path, question);
+      return [sent, kind === 'cut' ? sent.body.length >> 1 : sent.body.length];
+    }
+    const [status, type, text] = BODIES[kind];
+    return [{ status, type, body: Buffer.from(text) }, text.length];
+  }
+
+  override dispatch(
+    { method, path, body: question }: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
+    let hasEnded = false;
+    const fail = (error: Error) => {
+      if (hasEnded) return;
+      hasEnded = true;
+      handler.onResponseError?.(controller, error);
+    };
+    const controller: Dispatcher.DispatchController = {
+      ...{ aborted: false, reason: null, paused: false, rawHeaders: null, rawTrailers: null },
+      abort: fail,
+      pause: () => undefined,
+      resume: () => undefined,
+    };
+    handler.onRequestStart?.(controller, {});
+    void this.#receive(method, path, typeof question === 'string' ? question : null).then((received) => {
+      if (hasEnded) return;
+      if (received === null) return fail(new errors.SocketError('other side closed'));
+      const [{ status, type, body }, bytes] = received;
+      // A read is tried again at once.
+      const headers = { 'content-type': type, 'content-length': String(body.length), 'retry-after': '0' };
+      handler.onResponseStart?.(controller, status, headers, '');
+      if (bytes > 0 && !hasEnded) handler.onResponseData?.(controller, body.subarray(0, bytes));
+      if (bytes < body.length) return fail(new errors.SocketError('other side closed'));
+      if (hasEnded) return;
+      hasEnded = true;
+      handler.onResponseEnd?.(controller, {});
+    }, fail);
+    return true;
+  }
+  override close(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 /**
  * Single records of the sandbox, each read once: the universe does not change while reads are
  * compared.
  */
-function readRecords(url: string): ReadRecord {
+function readRecords({ answer }: FaultyNetwork): ReadRecord {
   const known = new Map<string, Awaited<ReturnType<ReadRecord>>>();
   return async (path) => {
     const before = known.get(path);
     if (before !== undefined) return before;
-    const response = await fetch(url + PREFIX + path);
-    if (response.status !== 200 && response.status !== 404)
-      throw new Error(`The reference was answered ${response.status} at ${path}.`);
-    const record = response.status === 200 ? await response.json() : null;
+    const { status, body } = await answer('GET', PREFIX + path, null);
+    if (status !== 200 && status !== 404) throw new Error(`The reference was answered ${status} at ${path}.`);
+    const record = status === 200 ? JSON.parse(body.toString()) : null;
     known.set(path, record);
     return record;
   };
@@ -216,6 +247,14 @@ export interface Question {
 /** The Accept header of a client that takes answers in parts. */
 const PARTS = 'multipart/mixed;deferSpec=20220824';
 
+/** A sandbox in one dialect, and what is right about it. */
+interface Side {
+  readonly sandbox: Sandbox;
+  readonly network: FaultyNetwork;
+  /** Answers from single records; each query is worked out once. */
+  readonly reference: ReturnType<typeof createReference>['execute'];
+}
+
 /** Answers of the reference that a side remembers. */
 const MAX_REFERENCES = 1000;
 
@@ -230,14 +269,14 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
   const ownProteins = join(folder, 'own.fasta');
   await writeFile(ownProteins, fasta);
   const own = fasta === '' ? {} : { fasta: ownProteins };
-  const sides = new Map<Dialect, Awaited<ReturnType<typeof openSide>>>();
+  const sides = new Map<Dialect, Side>();
   for (const dialect of DIALECTS) sides.set(dialect, await openSide(dialect));
   let sessions = 0;
 
-  async function openSide(dialect: Dialect) {
+  async function openSide(dialect: Dialect): Promise<Side> {
     const sandbox = await startSandbox({ size: 'small', seed: SEED, dialect, ...own });
-    const proxy = await openFaultProxy(sandbox.url, alter);
-    const { execute } = createReference(readRecords(proxy.url), dialect === 'plain');
+    const network = new FaultyNetwork(sandbox.url, alter);
+    const { execute } = createReference(readRecords(network), dialect === 'plain');
     const known = new Map<string, ReturnType<typeof execute>>();
     /** Answers from single records; each query is worked out once. */
     function reference(query: string): ReturnType<typeof execute> {
@@ -246,10 +285,10 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
       known.set(query, answer);
       return answer;
     }
-    return { sandbox, proxy, reference };
+    return { sandbox, network, reference };
   }
 
-  function openGateway(upstreamUrl: string, store: string) {
+  function openGateway({ sandbox, network }: Side, store: string) {
     const config = readConfig({
       STORE_URL: store,
       LOG_LEVEL: 'silent',
@@ -259,7 +298,8 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
     });
     return createGateway({
       config,
-      upstreamUrl,
+      upstreamUrl: sandbox.url,
+      connections: { pool: network, unshared: network, publicOnly: network, close: () => network.close() },
       log: createLogger(config.LOG_LEVEL, false),
       breaker: { failures: 1_000_000, first: 1, longest: 1 },
       // Answers come from the caches of what the service said, and not from the responses of
@@ -281,7 +321,7 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
       sessions += 1;
       const file = join(folder, `${sessions}.db`);
       const store = isDurable ? `sqlite:${file}` : 'memory:';
-      let gateway = openGateway(side.proxy.url, store);
+      let gateway = openGateway(side, store);
 
       async function ask({ query, parts }: Question): Promise<Answer> {
         const response = await gateway.fetch(
@@ -300,28 +340,25 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
       return {
         /** Asks some documents at the same time; answers in parts are put together. */
         async ask(questions: readonly Question[], fault?: Fault): Promise<Answer[]> {
-          side.proxy.fail(fault);
+          side.network.fail(fault);
           const answers = await Promise.all(questions.map(ask));
-          side.proxy.fail(undefined);
+          side.network.fail(undefined);
           return answers;
         },
         reference: side.reference,
         async restart() {
           await gateway.close();
-          gateway = openGateway(side.proxy.url, store);
+          gateway = openGateway(side, store);
         },
         async close() {
-          side.proxy.fail(undefined);
+          side.network.fail(undefined);
           await gateway.close();
           await rm(file, { force: true });
         },
       };
     },
     async close() {
-      for (const { sandbox, proxy } of sides.values()) {
-        await proxy.close();
-        await sandbox.close();
-      }
+      for (const { sandbox } of sides.values()) await sandbox.close();
       await rm(folder, { recursive: true, force: true });
     },
   };
