@@ -212,7 +212,7 @@ test('a bond over chains is in the mmCIF, and different SMILES are different ent
 
 test('disulfide bridges are told, and clashes are no bonds', async () => {
   const cys = (at: number, chain: number) => ({ at, chain });
-  const residues = [cys(0, 0), cys(2.05, 0), cys(30, 0), cys(30.4, 1), cys(60, 0), cys(62.4, 0)];
+  const residues = [cys(0, 0), cys(2.05, 0), cys(30, 0), cys(60, 0), cys(62.4, 0), cys(30.4, 1)];
   const file = await written(
     {
       complex: {

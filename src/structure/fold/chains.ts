@@ -1,7 +1,8 @@
 // The chains of a folding result: their tokens, kind, sequence and confidence.
 import { hash } from 'node:crypto';
 import { findResidue, type PolymerKind } from '../residues.ts';
-import { describeMisfit, type FoldedComplex, type Numbers, quote } from './fields.ts';
+import type { FoldedComplex, Numbers } from './fields.ts';
+import { describeMisfit, quote } from './misfit.ts';
 import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
 
 /** One chain. */

@@ -1,6 +1,9 @@
 // The members of the folding-result JSON. Each may be missing, and a member of the wrong type
 // counts as missing; a score outside 0 to 1 is a misfit.
 
+import { findAtomsMisfit } from './atom-rules.ts';
+import { describeMisfit, quote } from './misfit.ts';
+
 /** One number or null a token; null also where a number is not finite. */
 export type Numbers = readonly (number | null)[];
 
@@ -15,6 +18,7 @@ export interface FoldedComplex {
   readonly id: string | undefined;
   /** Token names: MET, A, DA, ATP. */
   readonly sequence: readonly string[];
+  readonly tokensMisfit: string | null;
   /** Ångström, rows of three unless there is a misfit. */
   readonly atomPositions: readonly unknown[];
   readonly atomsMisfit: string | null;
@@ -34,6 +38,8 @@ export interface FoldedComplex {
 
 export interface FoldFields {
   readonly complex: FoldedComplex | undefined;
+  /** Why there is none; null where it is there or missing. */
+  readonly complexMisfit: string | null;
   /** 0 to 1, with a null slot at each chain break. */
   readonly plddt: Checked<Numbers>;
   /** 0 to 1, like the other two. */
@@ -67,13 +73,6 @@ function isOdd(value: unknown): boolean {
   return value != null && (typeof value === 'object' || !NO_NUMBER.test(String(value)));
 }
 
-/** Says what is wrong with a result. @param path - in its JSON */
-export const describeMisfit = (path: string, expected: string, seen: string): string =>
-  `The upstream's folding result has changed at $.${path}: expected ${expected}, seen ${seen}.`;
-
-/** A value of the service in a sentence. */
-export const quote = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 40);
-
 const offScale = (path: string, largest: number, seen: unknown): string =>
   describeMisfit(path, `numbers from 0 to ${largest}`, quote(seen));
 
@@ -93,6 +92,8 @@ function readPairScores(value: unknown): Checked<readonly unknown[]> {
 
 /** pLDDT on 0 to 1; some services write 0 to 100. */
 function readConfidences(value: unknown, path: string): Checked<Numbers> {
+  if (value != null && !Array.isArray(value))
+    return { value: undefined, misfit: describeMisfit(path, 'a list of numbers', quote(value)) };
   const given = toList(value);
   const scale = given?.some((item) => typeof item === 'number' && item > 1.5) ? 100 : 1;
   const scaled = given?.map((item) => (typeof item === 'number' ? item / scale : item));
@@ -102,46 +103,34 @@ function readConfidences(value: unknown, path: string): Checked<Numbers> {
     : { value: undefined, misfit: offScale(path, scale, given?.[odd]) };
 }
 
-const isPosition = (row: unknown): boolean =>
-  Array.isArray(row) && row.length === 3 && row.every((cell) => cell === null || typeof cell === 'number');
-
-/** Why the atoms cannot be written down; null when they can, and when the result has none. */
-function findAtomsMisfit(complex: Members, tokenCount: number): string | null {
-  const positions = toList(complex.atom_positions) ?? [];
-  const count = toList(complex.atom_names)?.length ?? positions.length;
-  const path = 'complex.atom_positions';
-  const odd = positions.findIndex((row) => !isPosition(row));
-  if (odd >= 0) return describeMisfit(`${path}.${odd}`, 'three coordinates', quote(positions[odd]));
-  if (positions.length !== count)
-    return describeMisfit(path, `${count} rows of three`, `${positions.length}`);
-  if (count === 0) return null;
-  if (!positions.flat().some(Number.isFinite)) return describeMisfit(path, 'coordinates', 'none');
-  const ranges = toList(complex.token_to_atoms) ?? [];
-  const isRange = (range: unknown) =>
-    Array.isArray(range) && range.length === 2 && range[0] >= 0 && range[0] <= range[1] && range[1] <= count;
-  if (ranges.length === tokenCount && ranges.every(isRange)) return null;
-  return describeMisfit(
-    'complex.token_to_atoms',
-    `a range of the ${count} atoms for each of ${tokenCount} tokens`,
-    'none',
-  );
-}
-
 function readComplex(value: unknown): FoldedComplex | undefined {
   const fields = toFields(value);
   if (fields === undefined) return undefined;
   const metadata = toFields(fields.metadata);
   const plddt = readConfidences(fields.plddt, 'complex.plddt');
-  const sequence = (toList(fields.sequence) ?? []).map((name) => toText(name) ?? 'UNK');
+  const names = toList(fields.sequence) ?? [];
+  const unnamed = names.findIndex((name) => typeof name !== 'string' || name.trim() === '');
+  const lists = {
+    tokenCount: names.length,
+    positions: toList(fields.atom_positions) ?? [],
+    names: toList(fields.atom_names) ?? [],
+    elements: toList(fields.atom_elements) ?? [],
+    hetero: toList(fields.atom_hetero) ?? [],
+    ranges: toList(fields.token_to_atoms) ?? [],
+  };
   return {
     id: toText(fields.id),
-    sequence,
-    atomPositions: toList(fields.atom_positions) ?? [],
-    atomsMisfit: findAtomsMisfit(fields, sequence.length),
-    atomElements: toList(fields.atom_elements) ?? [],
-    atomNames: toList(fields.atom_names) ?? [],
-    atomHetero: toList(fields.atom_hetero) ?? [],
-    tokenToAtoms: toList(fields.token_to_atoms) ?? [],
+    sequence: names.map((name) => toText(name) ?? 'UNK'),
+    tokensMisfit:
+      unnamed < 0
+        ? null
+        : describeMisfit(`complex.sequence.${unnamed}`, 'the name of a token', quote(names[unnamed])),
+    atomPositions: lists.positions,
+    atomsMisfit: findAtomsMisfit(lists),
+    atomElements: lists.elements,
+    atomNames: lists.names,
+    atomHetero: lists.hetero,
+    tokenToAtoms: lists.ranges,
     chainId: toList(fields.chain_id) ?? [],
     plddt: plddt.value ?? [],
     plddtMisfit: plddt.misfit,
@@ -177,8 +166,13 @@ export const isFoldingResult = (value: unknown): boolean =>
 /** Reads the members but the matrices, with or without an envelope around them. Never throws. */
 export function readFields(value: unknown): FoldFields {
   const fields = readMembers(value);
+  const complex = readComplex(fields.complex);
   return {
-    complex: readComplex(fields.complex),
+    complex,
+    complexMisfit:
+      complex === undefined && fields.complex != null
+        ? describeMisfit('complex', 'a structure', quote(fields.complex))
+        : null,
     plddt: readConfidences(fields.plddt, 'plddt'),
     ptm: readScore(fields.ptm, 'ptm'),
     interfacePtm: readScore(fields.interface_ptm, 'interface_ptm'),

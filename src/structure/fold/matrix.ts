@@ -3,7 +3,8 @@
 export interface Matrix {
   readonly rowCount: number;
   readonly columnCount: number;
-  /** The largest number; null when there is none. */
+  /** The smallest and the largest number; null when there is none. */
+  readonly min: number | null;
   readonly max: number | null;
   /** Row by row; NaN stands for null. */
   readonly cells: Float64Array;
@@ -23,6 +24,7 @@ export function toMatrix(rows: readonly unknown[]): Matrix | undefined {
   const [first] = rows;
   const columnCount = Array.isArray(first) ? first.length : 0;
   const cells = createCells(rows.length * columnCount);
+  let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
   let at = 0;
   for (const row of rows) {
@@ -31,11 +33,13 @@ export function toMatrix(rows: readonly unknown[]): Matrix | undefined {
       if (cell !== null && typeof cell !== 'number') return undefined;
       const value = Number.isFinite(cell) ? Number(cell) : Number.NaN;
       if (value > max) max = value;
+      if (value < min) min = value;
       cells[at] = value;
       at += 1;
     }
   }
-  return { rowCount: rows.length, columnCount, max: max === Number.NEGATIVE_INFINITY ? null : max, cells };
+  const isEmpty = max === Number.NEGATIVE_INFINITY;
+  return { rowCount: rows.length, columnCount, min: isEmpty ? null : min, max: isEmpty ? null : max, cells };
 }
 
 /** The matrix as lists, with null for NaN. */
@@ -86,8 +90,8 @@ export function blockMin(
 }
 
 /**
- * Averages the rows of each token and, where `columns` is given, its columns. The largest number
- * stays that of the whole matrix.
+ * Averages the rows of each token and, where `columns` is given, its columns. The smallest and
+ * the largest number stay those of the whole matrix.
  */
 export function averageByToken(matrix: Matrix, rows: RowOffsets, columns?: RowOffsets): Matrix {
   const rowCount = rows.length - 1;
@@ -104,5 +108,5 @@ export function averageByToken(matrix: Matrix, rows: RowOffsets, columns?: RowOf
       );
     }
   }
-  return { rowCount, columnCount, max: matrix.max, cells };
+  return { rowCount, columnCount, min: matrix.min, max: matrix.max, cells };
 }

@@ -1,6 +1,6 @@
 // Names the only chain of a result that does not name it, as its submission did.
 import { ONLY_CHAIN } from './chains.ts';
-import { describeMisfit } from './fields.ts';
+import { describeMisfit } from './misfit.ts';
 import type { FoldingResult } from './result.ts';
 
 /** A result whose chains cannot be told apart: it may have joined several into one. */

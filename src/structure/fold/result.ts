@@ -4,6 +4,7 @@ import { type FoldedChain, type FoldedChains, mean, readChains } from './chains.
 import { type FoldedComplex, type Numbers, readFields, readMembers } from './fields.ts';
 import { type ChainPairScores, isChainPairMatrix, scoreChainPairs } from './interface-scores.ts';
 import { averageByToken, type Matrix, type RowOffsets } from './matrix.ts';
+import { describeMisfit, quote } from './misfit.ts';
 import { liftMatrices, type MatrixName, type RawFold } from './raw.ts';
 import { createRowFinder, type FindRows, type TokenSpan, valuesByAtom } from './rows.ts';
 
@@ -78,17 +79,20 @@ const averageValues = (values: Numbers, offsets: RowOffsets): Numbers =>
     ? values
     : offsets.slice(1).map((end, token) => mean(values.slice(offsets[token], end)));
 
-/** Reads values with a null slot between chains. Undefined when the null slots are elsewhere. */
+/** Values with a null slot for each break between chains, which stands at another place. */
+const SHIFTED = 'shifted';
+
+/** Reads values with a null slot between chains; undefined where their number is another one. */
 function readWithBreaks(
   complex: FoldedComplex,
   values: Numbers,
   spans: readonly TokenSpan[],
   findRows: FindRows,
-): TokenPlddt | undefined {
+): TokenPlddt | typeof SHIFTED | undefined {
   const offsets = findRows(values.length - (spans.length - 1));
   if (offsets === undefined) return undefined;
   const breaks = new Set(spans.slice(1).map(({ tokenStart }, k) => (offsets[tokenStart] ?? 0) + k));
-  for (const slot of breaks) if (values[slot] !== null) return undefined;
+  for (const slot of breaks) if (values[slot] !== null) return SHIFTED;
   const rows = values.filter((_, slot) => !breaks.has(slot));
   const tokens = averageValues(rows, offsets);
   const slots = spans.flatMap(({ tokenStart, tokenEnd }, k) => [
@@ -103,29 +107,33 @@ function readByToken(
   values: Numbers,
   spans: readonly TokenSpan[],
   findRows: FindRows,
-): TokenPlddt | undefined {
+): TokenPlddt | typeof SHIFTED | undefined {
   const withBreaks = readWithBreaks(complex, values, spans, findRows);
-  if (withBreaks !== undefined) return withBreaks;
-  for (const list of [values, values.filter((value) => value !== null)]) {
+  if (typeof withBreaks === 'object') return withBreaks;
+  // Without numbers of chains it is not known where breaks are.
+  const isNumbered = complex.chainId.length === complex.sequence.length;
+  for (const list of isNumbered ? [values] : [values, values.filter((value) => value !== null)]) {
     const offsets = findRows(list.length);
     if (offsets !== undefined) {
       const tokens = averageValues(list, offsets);
       return { tokens, slots: tokens, atoms: valuesByAtom(complex, list, offsets) };
     }
   }
-  return undefined;
+  return withBreaks;
 }
 
-/** The pLDDT of the result, else that of its structure; undefined when neither fits. */
+/** The pLDDT of the structure, else that of the result; undefined when neither fits. */
 function readPlddt(
   given: Numbers | undefined,
   complex: FoldedComplex,
   spans: readonly TokenSpan[],
   findRows: FindRows,
-): TokenPlddt | undefined {
+): TokenPlddt | typeof SHIFTED | undefined {
   const own = complex.plddt.length === complex.sequence.length ? complex.plddt : undefined;
   const read = given && readByToken(complex, given, spans, findRows);
-  if (given !== undefined && read === undefined && own === undefined) return undefined;
+  if (read === SHIFTED) return SHIFTED;
+  const hasOdd = given !== undefined || complex.plddt.length > 0;
+  if (hasOdd && read === undefined && own === undefined) return undefined;
   const tokens = own ?? read?.tokens ?? [];
   return { tokens, slots: read?.slots ?? tokens, atoms: read?.atoms ?? [] };
 }
@@ -135,10 +143,16 @@ interface FittedMatrix {
   readonly misfit: string | null;
 }
 
+const shiftedMisfit = (breakCount: number): string =>
+  describeMisfit('plddt', `null at each of the ${breakCount} breaks between chains`, 'null elsewhere');
+
 const rowsMisfit = (member: string, tokenCount: number, rowCount: number): string =>
   `The upstream's folding result has changed at $.${member}: expected one row for each of the ` +
   `${tokenCount} tokens of $.complex, or one for each heavy atom of its ligands and modified residues, ` +
   `saw ${rowCount} rows.`;
+
+/** Ångström: no complex is so large. */
+const MAX_ERROR = 10_000;
 
 /** Reads a matrix with rows by token; without tokens its rows are as they came. */
 function fitMatrix(
@@ -148,13 +162,22 @@ function fitMatrix(
   tokenCount: number,
   findRows: FindRows | undefined,
 ): FittedMatrix {
-  const rowCount = Array.isArray(given) ? given.length : 0;
+  if (given != null && !Array.isArray(given))
+    return { matrix: null, misfit: describeMisfit(member, 'rows of numbers', quote(given)) };
+  const rowCount = given?.length ?? 0;
   if (rowCount === 0) return { matrix: null, misfit: null };
   const isSquare = member !== 'pae' || lifted?.columnCount === rowCount;
   const needsFit = findRows !== undefined && tokenCount > 0;
   const offsets = needsFit ? findRows(rowCount) : [];
   if (lifted === undefined || !isSquare || offsets === undefined)
     return { matrix: null, misfit: rowsMisfit(member, tokenCount, rowCount) };
+  const { min, max } = lifted;
+  const odd = member !== 'pae' ? null : min !== null && min < 0 ? min : (max ?? 0) > MAX_ERROR ? max : null;
+  if (odd !== null)
+    return {
+      matrix: null,
+      misfit: describeMisfit(member, `numbers from 0 to ${MAX_ERROR} ångström`, String(odd)),
+    };
   if (!needsFit || rowCount === tokenCount) return { matrix: lifted, misfit: null };
   return { matrix: averageByToken(lifted, offsets, member === 'pae' ? offsets : undefined), misfit: null };
 }
@@ -166,6 +189,7 @@ export function readFoldingResult(value: unknown): FoldingResult {
   const members = readMembers(value);
   const {
     complex,
+    complexMisfit,
     ptm,
     interfacePtm,
     pairChainsIptm,
@@ -181,8 +205,9 @@ export function readFoldingResult(value: unknown): FoldingResult {
 
   const asGiven: TokenPlddt = { tokens: given.value ?? [], slots: given.value ?? [], atoms: [] };
   const found = complex && findRows ? readPlddt(given.value, complex, named.chains, findRows) : asGiven;
-  const plddt: TokenPlddt = found ?? { tokens: [], slots: [], atoms: [] };
+  const plddt: TokenPlddt = typeof found === 'object' ? found : { tokens: [], slots: [], atoms: [] };
   const oddPlddt = plddt.tokens.length > 0 ? null : (given.misfit ?? complex?.plddtMisfit ?? null);
+  const chainsMisfit = complexMisfit ?? complex?.tokensMisfit ?? named.misfit;
   const chains = named.chains.map((chain) => ({
     ...chain,
     meanPlddt: mean(plddt.tokens.slice(chain.tokenStart, chain.tokenEnd)),
@@ -203,7 +228,7 @@ export function readFoldingResult(value: unknown): FoldingResult {
       `each of the ${chains.length} chains, saw ${pairs.length} rows.`;
   const paeRows = pae.matrix && raw.matrices.pae;
   const paeOffsets = (paeRows && findRows?.(paeRows.rowCount)) ?? null;
-  const canScore = complex !== undefined && named.misfit === null;
+  const canScore = complex !== undefined && chainsMisfit === null;
   const chainPairs = canScore
     ? scoreChainPairs({
         complex,
@@ -234,10 +259,15 @@ export function readFoldingResult(value: unknown): FoldingResult {
     misfits: {
       ptm: ptm.misfit,
       iptm: interfacePtm.misfit,
-      chains: named.misfit,
-      chainPairs: pairChainsIptm.misfit ?? pairsMisfit ?? named.misfit,
-      structure: complex?.atomsMisfit ?? named.misfit,
-      plddt: found === undefined ? rowsMisfit('plddt', tokenCount, given.value?.length ?? 0) : oddPlddt,
+      chains: chainsMisfit,
+      chainPairs: pairChainsIptm.misfit ?? chainsMisfit ?? pairsMisfit,
+      structure: complex?.atomsMisfit ?? chainsMisfit,
+      plddt:
+        found === SHIFTED
+          ? shiftedMisfit(chains.length - 1)
+          : found === undefined
+            ? rowsMisfit('plddt', tokenCount, (given.value ?? complex?.plddt ?? []).length)
+            : oddPlddt,
       pae: pae.misfit,
       embeddings: embeddingsMisfit,
     },

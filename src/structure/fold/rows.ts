@@ -62,7 +62,9 @@ const FORMS: readonly (readonly TokenClass[])[] = [[], ['ligand', 'modified'], [
 export type FindRows = (rowCount: number) => RowOffsets | undefined;
 
 export function createRowFinder(complex: FoldedComplex, spans: readonly TokenSpan[]): FindRows {
-  const forms = FORMS.map((byAtom) => {
+  // Ranges that are wrong tell nothing of rows by atom.
+  const known = complex.atomsMisfit === null ? FORMS : FORMS.slice(0, 1);
+  const forms = known.map((byAtom) => {
     const offsets = [0];
     for (const { kind, tokenStart, tokenEnd } of spans) {
       for (let token = tokenStart; token < tokenEnd; token++) {
