@@ -1,5 +1,6 @@
 // Parses PDB text tolerantly into residues of atoms, in one pass.
 import type { ModelAtom, ModelResidue } from './model.ts';
+import { findResidue } from './residues.ts';
 
 /** One residue, nucleotide or ligand component, and the chain that it stands in. */
 export interface PdbResidue extends ModelResidue {
@@ -122,17 +123,32 @@ const RESIDUE_COLUMNS = [21, 22, 23, 24, 25, 26] as const;
 const isAtomLine = (pdb: Buffer, at: number): boolean =>
   pdb[at] === LETTER_A ? pdb[at + 1] === LETTER_T : pdb[at] === LETTER_H && pdb[at + 3] === LETTER_A;
 
-/** The number of residues that have atoms, without parsing them. */
-export function countResidues(pdb: Buffer): number {
-  let count = 0;
+/** Names of residues that were seen; a hostile file has no end of others. */
+const LETTERS = new Map<number, string>();
+const MAX_LETTERS = 1000;
+
+/** The one-letter code of the residue of a line; X for an unknown one. */
+function readLetter(pdb: Buffer, at: number): string {
+  const [a = 0, b = 0, c = 0] = [pdb[at + 17], pdb[at + 18], pdb[at + 19]];
+  const key = (a << 16) | (b << 8) | c;
+  const known = LETTERS.get(key);
+  if (known !== undefined) return known;
+  const letter = findResidue(String.fromCharCode(a, b, c))?.letter ?? 'X';
+  if (LETTERS.size < MAX_LETTERS) LETTERS.set(key, letter);
+  return letter;
+}
+
+/** One-letter codes of the residues that have atoms, without parsing them; X for unknown ones. */
+export function readResidueLetters(pdb: Buffer): string {
+  let letters = '';
   let last: number | undefined;
   for (let at = 0, end = 0; end !== -1; at = end + 1) {
     end = pdb.indexOf(NEWLINE, at);
     if (!isAtomLine(pdb, at)) continue;
     const before = last;
     if (before === undefined || RESIDUE_COLUMNS.some((column) => pdb[at + column] !== pdb[before + column]))
-      count += 1;
+      letters += readLetter(pdb, at);
     last = at;
   }
-  return count;
+  return letters;
 }

@@ -35,13 +35,20 @@ const upTo = (n: number, without: readonly number[] = []) =>
 const UNKNOWN = 'MKTXAYIAKQ';
 const BARE = 'MKTAYIAKQX';
 const SHORT = 'MKTAYIAKQAA';
-const [X, NONE, CUT] = [UNKNOWN, BARE, SHORT].map(hashOf) as [string, string, string];
+const OTHER = 'MKTAYIAKQYY';
+const [X, NONE, CUT, SWAPPED] = [UNKNOWN, BARE, SHORT, OTHER].map(hashOf) as [string, string, string, string];
 const PDB: Readonly<Record<string, string>> = {
   [X]: atoms(UNKNOWN, upTo(10, [4])),
   [NONE]: 'HEADER    NOTHING\nTITLE     NO ATOM HERE\nEND',
   [CUT]: atoms(SHORT, upTo(3)),
+  [SWAPPED]: atoms('MKTAYIAKQAY', upTo(11)),
 };
-const SEQUENCES: Readonly<Record<string, string>> = { [X]: UNKNOWN, [NONE]: BARE, [CUT]: SHORT };
+const SEQUENCES: Readonly<Record<string, string>> = {
+  [X]: UNKNOWN,
+  [NONE]: BARE,
+  [CUT]: SHORT,
+  [SWAPPED]: OTHER,
+};
 
 let server: Server;
 let url: string;
@@ -163,17 +170,18 @@ describe.each([
     ]);
   });
 
-  it.each(
-    BEFORE,
-  )('three residues for eleven letters are an error, also when %s was asked before', async (first) => {
-    await send(ask(CUT, first));
+  it.each([
+    ...BEFORE.map((first) => [CUT, SHORT, /expected 11 .*, seen 3/, first] as const),
+    ...BEFORE.map((first) => [SWAPPED, OTHER, /expected Y at residue 10 .*, seen A/, first] as const),
+  ])('%s: %s has other residues, which is an error (%s), also when %s was asked before', async (hash, sequence, reason, first) => {
+    await send(ask(hash, first));
     for (const way of [single, listed]) {
-      const answer = await send(way(CUT, 'sequence ptm plddt { values } structure { text }'));
+      const answer = await send(way(hash, 'sequence ptm plddt { values } structure { text }'));
       const place = way === single ? ['one'] : ['all', 0];
-      expect([read(answer, 'sequence'), read(answer, 'ptm')]).toEqual([SHORT, 0.8]);
+      expect([read(answer, 'sequence'), read(answer, 'ptm')]).toEqual([sequence, 0.8]);
       expect(read(answer, 'plddt')).toBeNull();
       expect(read(answer, 'structure')).toBeNull();
-      const message = expect.stringMatching(/at \$\.pdb \(residues\): expected 11 .*, seen 3/);
+      const message = expect.stringMatching(new RegExp(`at \\$\\.pdb \\(residues\\): ${reason.source}`));
       const extensions = expect.objectContaining({ code: 'UPSTREAM_DRIFT' });
       expect(answer.errors).toHaveLength(2);
       expect(answer.errors).toEqual(

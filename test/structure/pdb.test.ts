@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AtlasPdb, writeAtlasPdb } from '../../src/structure/atlas-pdb.ts';
-import { countResidues, parsePdb } from '../../src/structure/pdb.ts';
+import { parsePdb, readResidueLetters } from '../../src/structure/pdb.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import type { PlddtUnit } from '../../src/structure/plddt-scale.ts';
 import { readCif } from './read-cif.ts';
@@ -203,7 +203,7 @@ test('the head is ours, and keeps what else the service says', () => {
   expect(headed('', { ptm: null, meanPlddt: null })).toBe(expected());
 });
 
-test('residues are counted on the bytes as parsing finds them', () => {
+test('residues are read from the bytes as parsing finds them', () => {
   const record = fc.constantFrom('ATOM  ', 'HETATM', 'TER   ', 'ANISOU', 'HEADER', 'HET   ', 'HETNAM', 'END');
   const residue = fc.constantFrom('A   1 ', 'A   1A', 'A   2 ', 'B   2 ', 'B1002 ');
   const lines = fc.array(fc.tuple(record, residue), { maxLength: 20 });
@@ -212,7 +212,7 @@ test('residues are counted on the bytes as parsing finds them', () => {
       const text = list
         .map(([name, id]) => `${name}    1  CA  ALA ${id}     11.639   6.071  -5.147  1.00  0.91           C`)
         .join(lineEnd);
-      expect(countResidues(Buffer.from(text))).toBe(parsePdb(text).residues.length);
+      expect(readResidueLetters(Buffer.from(text))).toBe('A'.repeat(parsePdb(text).residues.length));
     }),
   );
 });

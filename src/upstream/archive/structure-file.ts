@@ -1,7 +1,7 @@
 // Reads `structures/{hash}.pdb` of a bulk archive: its scores stand in remarks before the atoms.
 import * as z from 'zod';
 import { LazyText, toBuffer } from '../../structure/lazy-text.ts';
-import { countResidues, hasAtoms } from '../../structure/pdb.ts';
+import { hasAtoms, readResidueLetters } from '../../structure/pdb.ts';
 import { meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
 
@@ -12,8 +12,8 @@ export interface ArchivedStructure {
   readonly statedMean: number | null;
   /** Whether there is more than remarks. */
   readonly hasAtoms: boolean;
-  /** Residues with atoms, counted while the text is in the processor's cache. */
-  readonly residueCount: number;
+  /** Residues with atoms, read while the text is in the processor's cache. */
+  readonly residues: string;
   readonly text: LazyText;
 }
 
@@ -46,7 +46,7 @@ export function readStructureFile(pdb: Uint8Array): ArchivedStructure {
     ptm,
     statedMean: mean,
     hasAtoms: atoms !== -1 || hasAtoms(remarks),
-    residueCount: countResidues(bytes),
+    residues: readResidueLetters(bytes),
     text: new LazyText(bytes.length, () => bytes),
   };
 }

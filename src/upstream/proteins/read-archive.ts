@@ -75,7 +75,7 @@ function structureParts(
   const ptm = found.statesPtm ? found.ptm : UNKNOWN;
   if (!found.hasAtoms) return { structure: null, plddt: null, ptm, meanPlddt: found.statedMean };
   if (sequence === undefined) return { ptm, meanPlddt: found.statedMean ?? UNKNOWN };
-  const structure = readStructure(found.text, { sequence, length: undefined }, found.residueCount);
+  const structure = readStructure(found.text, { sequence, length: undefined }, found.residues);
   return { structure, ptm, meanPlddt: found.statedMean ?? readResidues(readText(found.text)).mean };
 }
 

@@ -1,7 +1,8 @@
 // The predicted structure of a protein, checked against its sequence when it arrives: residues are
 // matched by their numbers, and only X, an unknown residue, may have no coordinates.
 import { type LazyText, readBytes, readText } from '../../structure/lazy-text.ts';
-import { countResidues, parsePdb } from '../../structure/pdb.ts';
+import { parsePdb, readResidueLetters } from '../../structure/pdb.ts';
+import { findResidue } from '../../structure/residues.ts';
 import type { UpstreamError } from '../errors.ts';
 import { contradiction } from './check-record.ts';
 
@@ -23,35 +24,58 @@ interface SequenceFacts {
   readonly length: number | undefined;
 }
 
+const LETTERS = 'ACDEFGHIKLMNPQRSTVWY';
+
+/** Whether a residue of a structure is another one than that of the sequence; X may be any. */
+const isOther = (seen: string, expected: string): boolean =>
+  seen !== expected && LETTERS.includes(seen) && LETTERS.includes(expected);
+
+/** The first place at which a structure has another residue; undefined where it has none. */
+function findOtherResidue(letters: string, sequence: string): number | undefined {
+  if (letters === sequence) return undefined;
+  for (let at = 0; at < sequence.length; at += 1)
+    if (isOther(letters.charAt(at), sequence.charAt(at))) return at;
+  return undefined;
+}
+
+const faultAt = (expected: string, seen: string): UpstreamError =>
+  contradiction('$.pdb (residues)', `${expected} as the sequence has`, seen);
+
 /**
- * Reads a PDB text with coordinates. @param count - its residues, where they are counted already
+ * Reads a PDB text with coordinates. @param letters - its residues, where they are read already
  */
 export function readStructure(
   text: string | LazyText,
   { sequence, length }: SequenceFacts,
-  count: number = countResidues(readBytes(text)),
+  letters: string = readResidueLetters(readBytes(text)),
 ): Structure {
   const expected = sequence?.length ?? length;
-  if (count === expected) return { text, missing: [], fault: null };
+  if (letters.length === expected) {
+    const at = sequence === undefined ? undefined : findOtherResidue(letters, sequence);
+    if (sequence === undefined || at === undefined) return { text, missing: [], fault: null };
+    const fault = faultAt(`${sequence.charAt(at)} at residue ${at + 1}`, letters.charAt(at));
+    return { text, missing: [], fault };
+  }
   const missing = sequence === undefined ? undefined : missingResidues(readText(text), sequence);
   if (missing !== undefined) return { text, missing, fault: null };
-  const fault = contradiction('$.pdb (residues)', `${expected} as the sequence has`, String(count));
-  return { text, missing: [], fault };
+  return { text, missing: [], fault: faultAt(String(expected), String(letters.length)) };
 }
 
 /**
- * The residues of a sequence without coordinates; undefined where one of them may not lack them.
+ * The residues of a sequence without coordinates; undefined where one of them may not lack them, or
+ * another one stands in its place.
  */
 function missingResidues(pdb: string, sequence: string): number[] | undefined {
   const { residues } = parsePdb(pdb);
-  const numbers = new Set(residues.map(({ number }) => number));
+  const letters = new Map(residues.map(({ number, name }) => [number, findResidue(name)?.letter ?? 'X']));
   const missing: number[] = [];
   for (let number = 1; number <= sequence.length; number += 1) {
-    if (numbers.has(number)) continue;
-    if (sequence[number - 1] !== 'X') return undefined;
-    missing.push(number);
+    const letter = letters.get(number);
+    const expected = sequence.charAt(number - 1);
+    if (letter === undefined ? expected !== 'X' : isOther(letter, expected)) return undefined;
+    if (letter === undefined) missing.push(number);
   }
-  return numbers.size === residues.length && residues.length + missing.length === sequence.length
+  return letters.size === residues.length && residues.length + missing.length === sequence.length
     ? missing
     : undefined;
 }
@@ -77,7 +101,7 @@ export function readResidues(pdb: string): { readonly plddt: Plddt; readonly mea
 export function plddtByResidue({ text, missing, fault }: Structure, stated: Plddt | undefined): Plddt {
   if (fault !== null) throw fault;
   const plddt = stated ?? readResidues(readText(text)).plddt;
-  const modelled = countResidues(readBytes(text));
+  const modelled = readResidueLetters(readBytes(text)).length;
   const length = modelled + missing.length;
   if (plddt.length !== length && plddt.length !== modelled)
     throw contradiction('$.residues_plddt.length', `${length} as the sequence has`, String(plddt.length));
