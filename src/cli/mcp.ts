@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { readAnswer } from '../http/mcp/route.ts';
-import { createServerFactory } from '../http/mcp/server.ts';
+import { createMcpServers, type McpServers } from '../http/mcp/server.ts';
 import { ToolError } from '../http/mcp/tool-result.ts';
 import type { RunDocument } from '../http/mcp/tools.ts';
 import { withoutNulls } from '../http/mcp/without-nulls.ts';
@@ -90,16 +90,23 @@ const isMessage = (value: unknown): boolean =>
   value.id !== null &&
   (typeof value.method === 'string' || 'result' in value || 'error' in value);
 
+const writeLine = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
+
 /** Answers a line that is no message, which the library drops. */
-function refuseLine(code: ProtocolErrorCode, message: string): void {
-  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`);
-}
+const refuseLine = (code: ProtocolErrorCode, message: string): void =>
+  writeLine({ jsonrpc: '2.0', id: null, error: { code, message } });
 
 /**
  * Messages of an agent, one a line, in bytes. The library drops the requests under way when its
  * input ends: the end waits for their answers.
+ *
+ * @param refuse - the answer to a message that the library is not given
  */
-async function* readMessages(input: Readable, open: OpenRequests): AsyncGenerator<Buffer> {
+async function* readMessages(
+  input: Readable,
+  open: OpenRequests,
+  refuse: McpServers['refuse'],
+): AsyncGenerator<Buffer> {
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === '') continue;
     let given: unknown;
@@ -112,6 +119,11 @@ async function* readMessages(input: Readable, open: OpenRequests): AsyncGenerato
     const message = withoutNulls(given);
     if (!isMessage(message)) {
       refuseLine(ProtocolErrorCode.InvalidRequest, 'Send one message of JSON-RPC 2.0 on a line.');
+      continue;
+    }
+    const refusal = refuse(message);
+    if (refusal !== null) {
+      writeLine(refusal);
       continue;
     }
     open.read(message);
@@ -147,13 +159,13 @@ export default command({
   ],
   async run({ url = 'http://127.0.0.1:4000', mutations = false, 'token-file': tokenFile }, session) {
     const run = createRunner(readEndpoint(url), readToken(session, tokenFile));
-    const createServer = createServerFactory(schema, {
+    const { createServer, refuse } = createMcpServers(schema, {
       MCP_MUTATIONS: mutations,
       // Everybody may read the schema of the package.
       INTROSPECTION: true,
     });
     const open = new OpenRequests();
-    const messages = Readable.from(readMessages(process.stdin, open));
+    const messages = Readable.from(readMessages(process.stdin, open, refuse));
     const closed = once(messages, 'close');
     const transport = new AnsweringTransport(messages, open);
     const onerror = (error: Error) => session.say(error.message);

@@ -1,5 +1,5 @@
-// The table of routes and methods: `Allow` of OPTIONS, of a preflight and of every 405 say the same of each address, and what they
-// say is so.
+// The table of routes and methods: `Allow` of OPTIONS, of a preflight and of every 405 say the same
+// of each address, and what they say is so.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { at, openWorld, type World } from '../support.ts';
 

@@ -37,7 +37,7 @@ const call = async (name: string, args?: unknown) =>
 const REQUIRED: Readonly<Record<string, Fields>> = {
   lookup_proteins: { ids: ['P01308'] },
   get_protein: { id: 'P01308' },
-  get_cluster: { hash: HASH },
+  get_cluster: { id: HASH },
   search_features: {},
   similar_proteins: { id: 'P01308' },
   check_fold: { items: [{ chains: [{ protein: { sequence: 'MKTAYIAK' } }] }] },

@@ -168,7 +168,7 @@ describe('a call of a tool', () => {
       body: JSON.stringify({ operation: '*', status: 503, times: 100 }),
     });
     const agent = await connect(place);
-    const result = await agent.call('get_cluster', { hash: INSULIN });
+    const result = await agent.call('get_cluster', { id: INSULIN });
     expect(result.isError).toBe(true);
     expect(resultText(result)).toMatch(/^cluster: .* The same call can work in/);
     await agent.close();

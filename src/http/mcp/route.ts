@@ -128,7 +128,7 @@ function toRequest({ origin, url, method, headers, signal }: Exchange): Request 
   return new Request(origin + url, { method, headers: given, signal });
 }
 
-type Respond = (exchange: Exchange, parsedBody: unknown) => Promise<Response>;
+type Respond = (exchange: Exchange, message: unknown) => Promise<HttpResponse>;
 
 export function mcpRoute(sources: McpSources): Route {
   const { schema, config } = sources;
@@ -136,16 +136,24 @@ export function mcpRoute(sources: McpSources): Route {
 
   /** Loads the library with the first request: most gateways have none. */
   async function open(): Promise<Respond> {
-    const [{ createMcpHandler }, { createServerFactory }] = await Promise.all([
+    const [{ createMcpHandler }, { createMcpServers }] = await Promise.all([
       import('@modelcontextprotocol/server'),
       import('./server.ts'),
     ]);
-    const createServer = createServerFactory(schema, config);
-    return (exchange, parsedBody) => {
+    const { createServer, refuse } = createMcpServers(schema, config);
+    return async (exchange, message) => {
+      const refusal = refuse(message);
+      if (refusal !== null)
+        return {
+          status: 200,
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(refusal),
+        };
       const factory = () => createServer(createRunner(sources, exchange));
       // Tools and resources never change, and an open stream would be a request in flight for ever.
       const handler = createMcpHandler(factory, { maxSubscriptions: 0 });
-      return handler.fetch(toRequest(exchange), { parsedBody });
+      const { status, headers, body } = await handler.fetch(toRequest(exchange), { parsedBody: message });
+      return { status, headers: Object.fromEntries(headers), body };
     };
   }
 
@@ -159,8 +167,8 @@ export function mcpRoute(sources: McpSources): Route {
         });
       const message = readMessage(exchange);
       opened ??= open();
-      const { status, headers, body } = await (await opened)(exchange, message);
-      return { status, headers: Object.fromEntries(headers), body };
+      const respond = await opened;
+      return respond(exchange, message);
     },
   };
 }

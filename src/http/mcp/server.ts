@@ -2,6 +2,7 @@
 // one request, or one connection over stdio; it remembers nothing.
 import {
   type CallToolResult,
+  type JSONRPCErrorResponse,
   McpServer,
   ProtocolError,
   ProtocolErrorCode,
@@ -14,6 +15,9 @@ import * as z from 'zod';
 import { VERSION } from '../../package.ts';
 import { excerpt } from '../../plain-text.ts';
 import { isFields } from '../../upstream/json/is-fields.ts';
+import { MAX_DOCUMENT_CHARACTERS } from '../graphql/plugins/document-limits.ts';
+import { parseClientJson } from '../server/json-body.ts';
+import { refuseRequest, toShortMistake } from './check-request.ts';
 import { ToolError, toFailure, toJsonText, toResult } from './tool-result.ts';
 import { loadContent, type RunDocument, TOOLS, type Tool } from './tools.ts';
 
@@ -51,14 +55,13 @@ async function guard(call: () => Promise<CallToolResult>): Promise<CallToolResul
 /** Mistakes in arguments that are shown. */
 const MAX_SHOWN_ISSUES = 5;
 
-const MISSING = /^Invalid input: expected (.+), received undefined$/;
-
 /**
  * Keywords left out of a listed schema: a model reads it every time; arguments are checked anyway.
  */
 const isLeftOut = (key: string, value: unknown): boolean =>
   key === '$schema' ||
   key === 'maxItems' ||
+  key === 'maxLength' ||
   (key === 'additionalProperties' && value === false) ||
   ((key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER);
 
@@ -94,11 +97,7 @@ function withShortIssues<Output>(
       async validate(value = {}) {
         const { issues, ...read } = await standard.validate(value);
         if (issues === undefined) return read as { value: Output };
-        const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ message, path = [] }) => ({
-          message: excerpt(message.replace(MISSING, 'it is missing: expected $1')),
-          path: path.map((step) => excerpt(String(typeof step === 'object' ? step.key : step))),
-        }));
-        return { issues: shown };
+        return { issues: issues.slice(0, MAX_SHOWN_ISSUES).map(toShortMistake) };
       },
     },
   };
@@ -130,6 +129,40 @@ function refuseOperation(query: string, mutations: boolean): string | null {
   return kinds.includes('mutation') && !mutations ? MUTATIONS_OFF : null;
 }
 
+const NO_OBJECT = 'expected a JSON object, such as {"hash": "12e9c9e4e2835c302e8ba615115edda3"}';
+
+/** Variables, also as a text that holds their JSON: agents often send them so. */
+const variables = z
+  .preprocess(
+    (given, { issues }) => {
+      if (typeof given !== 'string') return given;
+      if (given.trim() === '') return {};
+      try {
+        return parseClientJson(given, 'The text');
+      } catch (error) {
+        issues.push({
+          code: 'custom',
+          message: `${NO_OBJECT}. ${String(Object(error).message)}`,
+          input: given,
+        });
+        return z.NEVER;
+      }
+    },
+    z.record(z.string(), z.unknown(), { error: NO_OBJECT }),
+  )
+  .default({});
+
+const GRAPHQL_INPUT = z.strictObject({
+  query: z.string().max(MAX_DOCUMENT_CHARACTERS).describe('One operation'),
+  variables,
+});
+
+/** The arguments of all tools, by their names. */
+export const TOOL_INPUTS: Readonly<Record<string, Tool['input']>> = {
+  ...Object.fromEntries(TOOLS.map(({ name, input }) => [name, input])),
+  graphql: GRAPHQL_INPUT,
+};
+
 const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean) =>
   server.registerTool(
     'graphql',
@@ -140,12 +173,7 @@ const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean)
         'resources foldatlas://schema and foldatlas://schema/{type}, and `{ __type(name: "Query") { fields { name } } }` asks ' +
         'for it. null means that there is none; what could not be loaded is null with an entry in `errors`. ' +
         'The gateway refuses what costs too much; answers are cut at 20 kB.',
-      inputSchema: withShortIssues(
-        z.strictObject({
-          query: z.string().describe('One operation'),
-          variables: z.record(z.string(), z.unknown()).default({}),
-        }),
-      ),
+      inputSchema: withShortIssues(GRAPHQL_INPUT),
       annotations: mutations ? MUTATES : READS,
     },
     ({ query, variables }) =>
@@ -204,15 +232,26 @@ export interface ToolSettings {
   readonly INTROSPECTION: boolean;
 }
 
-/**
- * Returns a function that makes servers.
- *
- * @param schema - as clients see it; the resources show its types
- */
-export function createServerFactory(
+export interface McpServers {
+  /** Creates the server of one request, or of one connection over stdio. */
+  createServer(run: RunDocument): McpServer;
+  /** The answer to a request that the library would refuse in its own words; null for all others. */
+  refuse(message: unknown): JSONRPCErrorResponse | null;
+}
+
+/** Why a tool is not offered; null for one that is. */
+function refuseTool(name: string, mutations: boolean): string | null {
+  const isMutation = TOOLS.some((tool) => tool.name === name && tool.isMutation === true);
+  if (isMutation && !mutations) return `The tool ${name} is switched off. ${MUTATIONS_OFF}`;
+  if (name in TOOL_INPUTS) return null;
+  return `There is no tool ${JSON.stringify(excerpt(name))}. There are ${Object.keys(TOOL_INPUTS).join(', ')}.`;
+}
+
+/** @param schema - as clients see it; the resources show its types */
+export function createMcpServers(
   schema: GraphQLSchema,
   { MCP_MUTATIONS: mutations, INTROSPECTION: isSchemaShown }: ToolSettings,
-): (run: RunDocument) => McpServer {
+): McpServers {
   const tools = TOOLS.filter(({ isMutation }) => mutations || isMutation !== true).map((tool) => ({
     tool,
     config: describeTool(tool),
@@ -222,17 +261,20 @@ export function createServerFactory(
   const instructions = mutations ? INSTRUCTIONS : `${INSTRUCTIONS} ${MUTATIONS_OFF}`;
   const unchanging = { listChanged: false };
   const capabilities = { tools: unchanging, resources: unchanging };
-  return (run) => {
-    const server = new McpServer(info, { instructions, capabilities });
-    for (const { tool, config } of tools)
-      server.registerTool(tool.name, config, (given) =>
-        guard(async () => {
-          const { content, problems } = await loadContent(tool, given, run);
-          return toResult(content, problems, tool);
-        }),
-      );
-    addGraphqlTool(server, run, mutations);
-    addSchema(server);
-    return server;
+  return {
+    createServer(run) {
+      const server = new McpServer(info, { instructions, capabilities });
+      for (const { tool, config } of tools)
+        server.registerTool(tool.name, config, (given) =>
+          guard(async () => {
+            const { content, problems } = await loadContent(tool, given, run);
+            return toResult(content, problems, tool);
+          }),
+        );
+      addGraphqlTool(server, run, mutations);
+      addSchema(server);
+      return server;
+    },
+    refuse: (message) => refuseRequest(message, (name) => refuseTool(name, mutations)),
   };
 }

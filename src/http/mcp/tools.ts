@@ -5,6 +5,7 @@ import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { columnsNamed, lookupQuery, readRows } from '../../lookups/protein-columns.ts';
 import { MAX_ITEMS } from '../../submission/check.ts';
+import { MAX_SEQUENCE } from '../../submission/check-size.ts';
 import { listOf } from '../../upstream/json/bounded-schemas.ts';
 import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
 import { type GraphqlAnswer, type ResultOptions, ToolError, toSentences } from './tool-result.ts';
@@ -30,13 +31,16 @@ export interface Tool extends ResultOptions {
   readonly isMutation?: boolean;
 }
 
-const id = z
-  .string()
+/** A text of few words. The checks of a fold have narrower limits, and say more about them. */
+const text = z.string().max(10_000);
+const residues = z.string().max(MAX_SEQUENCE);
+
+const id = residues
   .min(1)
   .describe('Hash, UniProt accession or entry name, or sequence, such as "P01308", "INS_HUMAN"');
 const first = (most: number, usual: number) =>
   z.int().min(1).max(most).default(usual).describe(`At most this many, 1 to ${most}`);
-const after = z.string().optional().describe('`endCursor` of the page before');
+const after = text.optional().describe('`endCursor` of the page before');
 
 /** Chains of a complex, and copies of a chain: far more than are folded at once. */
 const MAX_COPIES = 1000;
@@ -44,24 +48,24 @@ const MAX_MODIFICATIONS = 5000;
 
 const polymer = z
   .strictObject({
-    sequence: z.string().describe('One-letter codes'),
-    ids: listOf(z.string(), MAX_COPIES).optional().describe('One chain id for each copy, such as ["A", "B"]'),
+    sequence: residues.describe('One-letter codes'),
+    ids: listOf(text, MAX_COPIES).optional().describe('One chain id for each copy, such as ["A", "B"]'),
     modifications: listOf(
-      z.strictObject({ position: z.int().describe('0-based'), ccd: z.string() }),
+      z.strictObject({ position: z.int().describe('0-based'), ccd: text }),
       MAX_MODIFICATIONS,
     ).optional(),
   })
   .optional();
 const ligand = z.strictObject({
-  smiles: z.string().optional(),
-  ccd: listOf(z.string(), MAX_COPIES).optional().describe('Codes of the Chemical Component Dictionary'),
-  ids: listOf(z.string(), MAX_COPIES).optional(),
+  smiles: text.optional(),
+  ccd: listOf(text, MAX_COPIES).optional().describe('Codes of the Chemical Component Dictionary'),
+  ids: listOf(text, MAX_COPIES).optional(),
 });
 const chain = z.strictObject({ protein: polymer, dna: polymer, rna: polymer, ligand: ligand.optional() });
 const fold = {
   items: listOf(
     z.strictObject({
-      name: z.string().optional(),
+      name: text.optional(),
       chains: listOf(chain, MAX_COPIES, 1).describe('Each has exactly one of protein, dna, rna, ligand'),
       includePae: z.boolean().optional().describe('Needed for ipSAE, LIS and errors between chains'),
       includePairChainsIptm: z.boolean().optional().describe('Needed for ipTM of each pair of chains'),
@@ -70,7 +74,7 @@ const fold = {
     1,
   ).describe('The complexes'),
   repeat: z.int().min(1).optional().describe('How many times each item is folded; each is a task that costs'),
-  model: z.string().optional(),
+  model: text.optional(),
 };
 
 /** A problem as a sentence with its hint, and a line for each mistake of an input. */
@@ -121,7 +125,24 @@ const LOOKUP_COLUMNS = columnsNamed([
 const SEQUENCE = `query McpSequenceById($ids: [String!]!) {
   lookup(ids: $ids) { status problem { message hint } protein { sequence } }
 }`;
+const HASH = `query McpHashById($ids: [String!]!) {
+  lookup(ids: $ids) { status problem { message hint } protein { hash } }
+}`;
 
+/**
+ * A field of the protein with an identifier.
+ *
+ * @throws ToolError where there is no such protein, or its field cannot be read
+ */
+async function findField(run: RunDocument, document: string, id: unknown, field: string): Promise<string> {
+  const answer = await run(document, { ids: [id] });
+  const { protein } = readRoot(answer, 'There is no such protein.');
+  const { [field]: found } = Object(protein);
+  if (typeof found === 'string') return found;
+  throw new ToolError(toSentences(answer).join('\n') || `Its ${field} is not known: give \`${field}\`.`);
+}
+
+const PROTEIN_HASH = /^[0-9a-f]{32}$/i;
 const CLUSTER = 'representativeHash name size percentCharacterized';
 
 /** All tools but `graphql`. */
@@ -181,11 +202,7 @@ export const TOOLS: readonly Tool[] = [
     description:
       'The cluster of a protein: its size, how well it is characterised (0 % is a dark cluster), taxonomy, Pfam domains, ' +
       'and a page of its members.',
-    input: z.strictObject({
-      hash: z.string().describe('Hash of any member: 32 hexadecimal characters; lookup_proteins finds it'),
-      first: first(100, 20),
-      after,
-    }),
+    input: z.strictObject({ id, first: first(100, 20), after }),
     document: `query McpCluster($hash: ProteinHash!, $first: Int!, $after: String) {
   cluster(hash: $hash) {
     ${CLUSTER} percentDomainCoverage
@@ -199,9 +216,13 @@ export const TOOLS: readonly Tool[] = [
     }
   }
 }`,
-    absent: 'There is no cluster with a protein of this hash. Find hashes with lookup_proteins.',
+    absent: 'There is no cluster with this protein. lookup_proteins says which proteins the Atlas has.',
     list: 'members.nodes',
     askMore: 'Ask with a smaller `first`, then go on with `after`.',
+    prepare: async ({ id, ...variables }, run) => ({
+      ...variables,
+      hash: PROTEIN_HASH.test(String(id)) ? id : await findField(run, HASH, id, 'hash'),
+    }),
   },
   {
     name: 'search_features',
@@ -210,7 +231,10 @@ export const TOOLS: readonly Tool[] = [
       'Features of the sparse autoencoder, 16,384 patterns that are active in proteins: by words of label and ' +
       'description, or by index. `graphql` has more of one: { feature(index: 17) { category topProteins { accession } } }.',
     input: z.strictObject({
-      search: z.string().optional().describe('Words, all of which must match, such as "hydrophobic core"'),
+      search: text
+        .regex(/\S/, 'it is empty: give words, or leave it out for all features by their index')
+        .optional()
+        .describe('Words, all of which must match, such as "hydrophobic core"'),
       indices: listOf(z.int(), 50).optional().describe('Only these features, 0 to 16383'),
       first: first(50, 10),
       after,
@@ -235,7 +259,7 @@ export const TOOLS: readonly Tool[] = [
     input: z
       .strictObject({
         id: id.optional(),
-        sequence: z.string().optional().describe('In place of `id`: at most 2048 residues, known or not'),
+        sequence: residues.optional().describe('In place of `id`: at most 2048 residues, known or not'),
         first: first(50, 10),
         minSimilarity: z.number().min(0).max(1).optional().describe('Cosine similarity, such as 0.5'),
         maxPercentCharacterized: z.int().min(0).max(100).optional(),
@@ -260,14 +284,10 @@ export const TOOLS: readonly Tool[] = [
     absent: 'The search found nothing.',
     list: 'hits',
     askMore: 'Narrow the search by `minSimilarity` or `maxPercentCharacterized`.',
-    async prepare({ id, ...variables }, run) {
-      if (id === undefined) return variables;
-      const answer = await run(SEQUENCE, { ids: [id] });
-      const { protein } = readRoot(answer, 'There is no such protein.');
-      const { sequence } = Object(protein);
-      if (typeof sequence === 'string') return { ...variables, sequence };
-      throw new ToolError(toSentences(answer).join('\n') || 'Its sequence is not known: give `sequence`.');
-    },
+    prepare: async ({ id, ...variables }, run) =>
+      id === undefined
+        ? variables
+        : { ...variables, sequence: await findField(run, SEQUENCE, id, 'sequence') },
   },
   {
     name: 'check_fold',
@@ -296,7 +316,7 @@ export const TOOLS: readonly Tool[] = [
       'Folding takes minutes: ask again every 30 s or less often.',
     input: z
       .strictObject({
-        batchId: z.string(),
+        batchId: text,
         orderBy: z.enum(['INDEX', 'NAME', 'IPSAE', 'IPTM', 'PTM', 'PLDDT']).default('INDEX'),
         statuses: listOf(
           z.enum(['QUEUED', 'IN_PROGRESS', 'DONE', 'FAILED', 'CANCELLED', 'EXPIRED']),
@@ -339,7 +359,7 @@ export const TOOLS: readonly Tool[] = [
       'files only.',
     input: z
       .strictObject({
-        taskId: z.string().describe('A `taskId` of batch_status'),
+        taskId: text.describe('A `taskId` of batch_status'),
         signedLinks: z
           .boolean()
           .default(false)
@@ -376,8 +396,8 @@ export const TOOLS: readonly Tool[] = [
     input: z
       .strictObject({
         ...fold,
-        label: z.string().optional().describe('Your name for the batch'),
-        idempotencyKey: z.string().min(1).describe('Made from the input, such as "insulin-variant-A8T"'),
+        label: text.optional().describe('Your name for the batch'),
+        idempotencyKey: text.min(1).describe('Made from the input, such as "insulin-variant-A8T"'),
       })
       .transform((input) => ({ input })),
     document: `mutation McpSubmit($input: SubmitFoldInput!) {
@@ -400,4 +420,4 @@ export const TOOLS: readonly Tool[] = [
 ];
 
 /** The documents of all tools. */
-export const DOCUMENTS: readonly string[] = [...TOOLS.map(({ document }) => document), SEQUENCE];
+export const DOCUMENTS: readonly string[] = [...TOOLS.map(({ document }) => document), SEQUENCE, HASH];

@@ -24,7 +24,7 @@ export function withoutNulls(message: unknown): unknown {
   const read = dropNulls(params);
   if (isFields(params) && params.name === 'graphql' && isFields(params.arguments)) {
     const { variables, ...own } = params.arguments;
-    const given = isFields(variables) ? { variables } : {};
+    const given = variables === null ? {} : { variables };
     return { ...rest, params: { ...Object(read), arguments: { ...Object(dropNulls(own)), ...given } } };
   }
   return { ...rest, params: read };

@@ -80,7 +80,7 @@ describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
     const found = await call('lookup_proteins', { ids: ['INS_HUMAN'] });
     expect(at(found, 'rows.0.1')).toBe('FOUND');
     const near = await call('similar_proteins', { id: 'INS_HUMAN', maxPercentCharacterized: 0 });
-    const cluster = await call('get_cluster', { hash: at(near, 'hits.0.cluster.representativeHash') });
+    const cluster = await call('get_cluster', { id: at(near, 'hits.0.cluster.representativeHash') });
     expect(at(cluster, 'percentCharacterized')).toBe(0);
     const smallest = listAt(cluster, 'members.nodes').toSorted(
       (a, b) => Number(at(a, 'length')) - Number(at(b, 'length')),
