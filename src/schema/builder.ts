@@ -20,6 +20,7 @@ export interface Types {
     URL: { Input: string; Output: string };
     ProteinHash: { Input: string; Output: string };
     AminoAcidSequence: { Input: string; Output: string };
+    IntMatrix: { Input: number[][]; Output: number[][] };
     /** A reference from another subgraph; any JSON. */
     _Any: { Input: unknown; Output: unknown };
   };

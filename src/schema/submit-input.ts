@@ -96,8 +96,7 @@ const DistogramInput = builder.inputType('DistogramInput', {
   fields: (t) => ({
     chainId: t.string({ required: true, description: 'The chain, such as "A".' }),
     distogram: t.field({
-      // One row and one column for each residue of the chain.
-      type: t.listRef(t.listRef('Int', { required: true }), { required: true }),
+      type: 'IntMatrix',
       required: true,
       description: 'Square matrix of distance bins, one row and one column for each residue of the chain.',
     }),

@@ -293,11 +293,11 @@ const BOND =
   '{"chainId1":"A","residueIndex1":9,"atomIndex1":0,"chainId2":"Z","residueIndex2":0,"atomName2":"X"}';
 const bonds = (count: number): string =>
   `{"chains":[{"protein":{"sequence":"MK"}}],"covalentBonds":[${Array(count).fill(BOND).join(',')}]}`;
-/** A distogram whose last row is too short, and a submission without chains beside it. */
-const distogram = (rows: number): string =>
+/** A distogram whose last row is wrong, and an item without chains beside it. */
+const distogram = (rows: number, last = '[1]'): string =>
   `{"chains":[],"distogramConditioning":[{"chainId":"A","distogram":[${Array(rows)
     .fill(`[${'1,'.repeat(rows - 1)}1]`)
-    .join(',')},[1]]}]}`;
+    .join(',')},${last}]}]}`;
 const LONG: readonly (readonly [name: string, body: () => string])[] = [
   [
     'a text for an enum',
@@ -319,6 +319,10 @@ const LONG: readonly (readonly [name: string, body: () => string])[] = [
   ['many bonds of many items', () => items(Array(100).fill(bonds(20)).join(','))],
   ['too many bonds', () => items(Array(20).fill(bonds(5000)).join(','))],
   ['a distogram', () => items(distogram(350))],
+  ['a distogram of a long chain', () => items(distogram(1000))],
+  ['a distogram of the longest chain', () => items(distogram(2100))],
+  ['a distogram with a text in it', () => items(distogram(2100, '["x"]'))],
+  ['a distogram with many texts in it', () => items(distogram(1000, `[${fill((i) => `"${i}"`)}]`))],
   ['a distogram that is too large', () => items(distogram(2200))],
   [
     'a text for a number',
