@@ -331,6 +331,68 @@ class Boltz(unittest.TestCase):
         )
 
 
+class WrittenNumbers(unittest.TestCase):
+    def test_a_whole_number_that_yaml_reads_as_another_one_is_refused_with_its_place(self):
+        boltz = "sequences:\n  - protein: { id: A, sequence: GIVEQCCTSICSLYQ, modifications: [{ position: %s, ccd: SEP }] }\n"
+        own = "repeat: %s\nitems: [{ chains: [{ protein: { sequence: GIV } }] }]\n"
+        for written, read in (("010", 8), ("011", 9), ("0x0A", 10), ("0b11", 3), ("1_0", 10), ("1:30", 90), ("+010", 8)):
+            for form, place in ((boltz, "sequences[0].protein.modifications[0].position"), (own, "repeat")):
+                with self.subTest(written, place=place), self.assertRaises(InputError) as caught:
+                    parse_input(form % written, "x.yaml")
+                self.assertEqual(str(caught.exception).split(" Write")[0], "%s: this is written `%s`, which YAML reads as %d." % (place, written, read))
+        for written in ("08", "0o10"):
+            with self.assertRaisesRegex(InputError, 'not the text "%s"' % written):
+                parse_input(boltz % written, "x.yaml")
+        for written in ("10", "+10"):
+            self.assertEqual(parse_input(boltz % written, "x.yaml").items[0]["chains"][0]["protein"]["modifications"][0]["position"], 9)
+        with self.assertRaisesRegex(InputError, r"position: this is written `010`"):
+            parse_input('{"sequences": [{"protein": {"id": "A", "sequence": "GIV", "modifications": [{"ccd": "SEP", "position": 010}]}}]}', "x.json")
+
+
+class LeftOut(unittest.TestCase):
+    def test_whatever_of_a_file_is_not_handed_on_is_named(self):
+        def protein(**more):
+            return {"protein": {"id": "A", "sequence": "GIV", **more}}
+
+        def alphafold(**more):
+            return {**ALPHAFOLD, "modelSeeds": [], "sequences": [protein(**more)]}
+
+        def served(**more):
+            return [{"name": "s", "sequences": [{"proteinChain": {"sequence": "GIV", "count": 1, **more}}], "dialect": "alphafoldserver", "version": 1}]
+
+        def boltz(protein_more=None, **more):
+            return {"sequences": [protein(**(protein_more or {})), {"ligand": {"id": "L", "ccd": "ATP"}}], **more}
+
+        pocket = {"binder": "L", "contacts": [["A", 1]]}
+        for document, named in (
+            (alphafold(unpairedMsa=""), "unpairedMsa of chain A"),
+            (alphafold(pairedMsaPath="a.a3m"), "pairedMsaPath of chain A"),
+            (alphafold(templates=[]), "templates of chain A"),
+            (served(useStructureTemplate=False), "useStructureTemplate"),
+            (served(maxTemplateDate="2020-01-01"), "maxTemplateDate"),
+            (boltz({"msa": "empty"}), "alignment of chain A"),
+            (boltz({"msa": "a.a3m"}), "alignment of chain A"),
+            (boltz(templates=[{"cif": "a.cif"}]), "templates"),
+            (boltz(properties=[{"affinity": {"binder": "L"}}]), "affinity"),
+            (boltz(constraints=[{"pocket": {**pocket, "max_distance": 6}}]), "`max_distance`"),
+            (boltz(constraints=[{"pocket": {**pocket, "force": False}}]), "`force`"),
+        ):
+            with self.subTest(named):
+                (warning,) = parse_input(json.dumps(document), "file.json").warnings
+                self.assertIn(named, warning)
+        for document in (alphafold(), served(), boltz(), alphafold(description="mine")):
+            self.assertEqual(parse_input(json.dumps(document), "file.json").warnings, [])
+        for document, said in (
+            ({**ALPHAFOLD, "userCCDPath": "a.cif"}, "component of its own"),
+            (served(glycans=[{"residues": "NAG", "position": 1}]), "glycans"),
+            (boltz({"cyclic": True}), "cyclic"),
+            (boltz(constraints=[{"contact": {"token1": ["A", 1], "token2": ["L", 1]}}]), "contact"),
+            (boltz(constraints=[{"pocket": pocket}, {"pocket": pocket}]), "one pocket"),
+        ):
+            with self.subTest(said), self.assertRaisesRegex(InputError, said):
+                parse_input(json.dumps(document), "file.json")
+
+
 class Keys(unittest.TestCase):
     def test_the_key_is_that_of_the_content(self):
         items = [{"name": "a", "chains": [{"protein": {"sequence": "GIV", "ids": ["A"]}}]}]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Optional, Sequence
 
-from .draft import MAX_COPIES, POLYMERS, Atom, Draft, read_modifications
+from .draft import MAX_COPIES, POLYMERS, TAKES_NONE, Atom, Draft, read_modifications
 from .shapes import Node, check_version
 
 #: Keys by which a file is one of AlphaFold 3; no other format has them.
 ALPHAFOLD_KEYS = ("modelSeeds", "dialect", "bondedAtomPairs", "userCCD", "userCCDPath")
 NEWEST_VERSION = 4
 _TOP = ("name", "sequences", "version", *ALPHAFOLD_KEYS)
+_TEMPLATES = ("useStructureTemplate", "maxTemplateDate")
 _ALIGNMENTS = ("unpairedMsa", "unpairedMsaPath", "pairedMsa", "pairedMsaPath", "templates")
 
 
@@ -48,7 +49,8 @@ def read_alphafold(document: Node, name: str) -> Draft:
             entry.fail("`%s` is no kind of chain that is read: use protein, rna, dna or ligand." % kind)
         fields = value.fields(("id", "sequence", "modifications", "description", *_ALIGNMENTS))
         ids = fields.require("id").text_or_texts()
-        left_out = [key for key in _ALIGNMENTS if fields.is_given(key)]
+        # An empty one says that there is to be none, which the service does not obey either.
+        left_out = [key for key in _ALIGNMENTS if fields.find(key) is not None]
         if left_out:
             draft.leave_out("%s of chain %s" % (", ".join(left_out), "/".join(ids)))
         modifications = read_modifications(fields.find("modifications"), *modification_names(kind))
@@ -86,10 +88,13 @@ def read_server_job(job: Node, name: str) -> Draft:
             continue
         if kind not in kinds:
             entry.fail("`%s` is no kind of chain that is read: use %s, ligand or ion." % (kind, ", ".join(kinds)))
-        own = ("maxTemplateDate", "useStructureTemplate", "glycans") if kind == "proteinChain" else ()
+        own = (*_TEMPLATES, "glycans") if kind == "proteinChain" else ()
         fields = value.fields(("count", "sequence", "modifications", *own))
         if fields.is_given("glycans"):
             draft.refuse("it has glycans", "Write the item in our own form, with components and bonds.")
+        left_out = [key for key in _TEMPLATES if fields.find(key) is not None]
+        if left_out:
+            draft.leave_out("%s of `%s`" % (" and ".join(left_out), value.place), TAKES_NONE)
         modifications = read_modifications(fields.find("modifications"), *modification_names(kinds[kind]))
         for _ in range(read_count(fields.find("count"))):
             draft.polymer(kinds[kind], value, None, fields.require("sequence"), modifications)

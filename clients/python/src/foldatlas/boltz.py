@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .alphafold import read_atom
-from .draft import POLYMERS, Atom, Draft, read_modifications
+from .draft import POLYMERS, TAKES_NONE, Atom, Draft, read_modifications
 from .shapes import Node, check_version
 
 
@@ -11,9 +11,10 @@ def read_boltz(document: Node, name: str) -> Draft:
     draft = Draft(name, document.place)
     top = document.fields(("version", "sequences", "constraints", "templates", "properties"))
     check_version(top.find("version"), 1)
-    for key in ("templates", "properties"):
-        if top.is_given(key):
-            draft.leave_out(key)
+    if top.is_given("templates"):
+        draft.leave_out("templates", TAKES_NONE)
+    if top.is_given("properties"):
+        draft.leave_out("properties, such as affinity,", "the service predicts none")
     for entry in top.require("sequences").items(1):
         kind, value = entry.only_field()
         kind = kind.lower()
@@ -31,7 +32,7 @@ def read_boltz(document: Node, name: str) -> Draft:
         if cyclic is not None and cyclic.boolean():
             draft.refuse("chain %s is cyclic" % "/".join(ids))
         alignment = fields.find("msa")
-        if alignment is not None and alignment.value != "empty":
+        if alignment is not None:
             draft.leave_out("the alignment of chain %s" % "/".join(ids))
         modifications = read_modifications(fields.find("modifications"), "ccd", "position")
         draft.polymer(kind, value, ids, fields.require("sequence"), modifications)
@@ -58,6 +59,6 @@ def _read_constraint(draft: Draft, entry: Node) -> None:
         draft.set_pocket(value, binder.text(), binder.place, contacts)
         for key in ("max_distance", "force"):
             if pocket.find(key) is not None:
-                draft.leave_out("`%s` of the pocket" % key)
+                draft.leave_out("`%s` of the pocket" % key, TAKES_NONE)
     else:
         entry.fail("this service has no constraint of kind `%s`. Take it out if the fold is right without it." % kind)

@@ -10,6 +10,8 @@ from .errors import InputError
 from .shapes import Node
 
 POLYMERS = ("protein", "rna", "dna")
+#: Why something is left out that the service has no field for.
+TAKES_NONE = "the service takes none"
 #: Copies of one chain; no complex that can be folded has more.
 MAX_COPIES = 1000
 
@@ -46,8 +48,8 @@ class Draft:
             made["pocket"] = self.pocket
         return made
 
-    def leave_out(self, what: str) -> None:
-        self.warnings.append("%s: %s left out; the service makes its own." % (self.name, what))
+    def leave_out(self, what: str, instead: str = "the service makes its own") -> None:
+        self.warnings.append("%s: %s left out; %s." % (self.name, what, instead))
 
     def refuse(self, what: str, instead: str = "Write the item in our own form.") -> NoReturn:
         raise InputError("%s: %s, which this service does not have. %s" % (self.name, what, instead))

@@ -23,7 +23,7 @@ from .fasta import parse_fasta
 from .fold_input import KINDS, FoldInput, Item, chain, chain_places
 from .own import check_own
 from .protenix import SERVER_KINDS, read_protenix
-from .shapes import MAX_SHOWN_CHARACTERS, Mistakes, Node, describe
+from .shapes import MAX_SHOWN_CHARACTERS, Mistakes, Node, OddInteger, describe
 
 _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 
@@ -121,7 +121,16 @@ def _load_yaml(text: str, name: str) -> Any:
             pairs = [(self.construct_object(key, True), self.construct_object(value, True)) for key, value in node.value]
             return _unique(pairs, "%s, line %d: " % (name, node.start_mark.line + 1))
 
+        def construct_integer(self, node: Any) -> int:
+            value = self.construct_yaml_int(node)
+            if re.fullmatch(r"[-+]?(0|[1-9][0-9]*)", node.value):
+                return value
+            odd = OddInteger(value)
+            odd.written = node.value
+            return odd
+
     Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node))
+    Loader.add_constructor("tag:yaml.org,2002:int", lambda loader, node: loader.construct_integer(node))
     try:
         return yaml.load(text, Loader)  # noqa: S506 (a subclass of SafeLoader)
     except (InputError, RecursionError):

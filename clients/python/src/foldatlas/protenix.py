@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Iterator, List, Optional, Sequence, Tuple, Union
 
 from .alphafold import modification_names, read_count
-from .draft import Atom, Draft, read_modifications
+from .draft import TAKES_NONE, Atom, Draft, read_modifications
 from .shapes import Fields, Node
 
 KINDS = {"proteinChain": "protein", "rnaSequence": "rna", "dnaSequence": "dna"}
@@ -165,7 +165,7 @@ def _add_pocket(draft: Draft, entities: Sequence[_Entity], constraint: Node) -> 
         contacts.append(Atom(chain, _ordinal(position), 0, (place, position.place, position.place)))
     draft.set_pocket(pocket, binder, binder_place, contacts)
     if fields.find("max_distance") is not None:
-        draft.leave_out("`max_distance` of the pocket")
+        draft.leave_out("`max_distance` of the pocket", TAKES_NONE)
 
 
 def _chain(entities: Sequence[_Entity], node: Node, more: Sequence[str]) -> Tuple[str, str]:

@@ -30,6 +30,12 @@ def describe(value: Any) -> str:
     return "a list" if isinstance(value, list) else "a %s" % type(value).__name__
 
 
+class OddInteger(int):
+    """A whole number that YAML reads from other digits than those that are written, such as 8 from `010`."""
+
+    written = ""
+
+
 class Mistakes:
     """Mistakes of a document, each once, in the order in which they are found. The last of `limit` ends the reading."""
 
@@ -154,7 +160,11 @@ class Node:
         return self.texts() if isinstance(self.value, list) else [self.text()]
 
     def integer(self, minimum: int, maximum: int = MAX_INTEGER) -> int:
-        """A whole number that is written as one: neither "2", nor 2.0, nor true."""
+        """A whole number that is written as one: neither "2", nor 2.0, nor true, nor 010."""
+        if isinstance(self.value, OddInteger):
+            sentence = "this is written `%s`, which YAML reads as %d. Write the number that you mean in plain digits, without a zero before."
+            self.note(sentence % (self.value.written[:MAX_SHOWN_CHARACTERS], self.value))
+            return minimum
         if isinstance(self.value, int) and not isinstance(self.value, bool) and minimum <= self.value <= maximum:
             return self.value
         upper = "" if maximum == MAX_INTEGER else " to %d" % maximum
