@@ -92,11 +92,27 @@ describe('an export', () => {
     expect(world.counts().bulk ?? 0).toBeLessThanOrEqual(1);
   });
 
+  it('ends a FASTA record with the next blank line, whatever line ends the list has', async () => {
+    const { data } = await world.query(`{ protein(hash: "${HBA}") { sequence } }`);
+    const sequence = String(at(data, 'protein.sequence'));
+    const header = '>sp|P69905|HBA_HUMAN Hemoglobin';
+    for (const end of ['\n', '\r\n', '\r', ' \n'])
+      for (const list of [
+        [header, sequence.slice(0, 60), sequence.slice(60), '', sequence, '', 'INS_HUMAN'],
+        [header, '', sequence, '', '', sequence, 'INS_HUMAN', ''],
+      ]) {
+        const rows = await cellsOf(await send('/export.tsv?columns=hash', list.join(end)));
+        const expected = [[header], [sequence], ['INS_HUMAN']].map(([requested]) => [requested, 'FOUND']);
+        const found = rows.slice(1).map(([requested, status]) => [requested, status]);
+        expect(found).toEqual(expected);
+      }
+  });
+
   it('reads identifiers of all kinds, one or several on a line, and shows what each came to', async () => {
     const { data } = await world.query(`{ protein(hash: "${HBA}") { sequence } }`);
     const sequence = String(at(data, 'protein.sequence'));
     const list = `# my list\nP01308, HBA_HUMAN;${INSULIN.toUpperCase()}\r\nMGYP000261684433 P00000
->sp|P69905|HBA_HUMAN Hemoglobin\n${sequence.slice(0, 60)}\n\n${sequence.slice(60)}
+>sp|P69905|HBA_HUMAN Hemoglobin\n\n${sequence.slice(0, 60)}\n${sequence.slice(60)}
 ${unknownHash(1)}\n${sequence}\n`;
     const rows = await cellsOf(await send('/export.tsv?columns=hash', list));
     expect(rows.map(([requested, status, hash]) => [requested, status, hash])).toEqual([

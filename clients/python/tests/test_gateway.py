@@ -202,11 +202,11 @@ class CommandLine(unittest.TestCase):
             file.write(text)
 
     def test_lookup_writes_a_line_for_each_identifier(self):
-        code, out, err = self.run_command("lookup", "-", stdin="P01308, ACTA_HUMAN # two\n>mine\n%s\n\ninsulin?\n" % CHAIN_A)
+        code, out, err = self.run_command("lookup", "-", stdin="P01308, ACTA_HUMAN # two\n>mine\n\n%s\n\nMALWMRLLPL\n\ninsulin?\n" % CHAIN_A)
         lines = [line.split("\t") for line in out.splitlines()]
-        self.assertEqual([line[0] for line in lines], ["requested", "P01308", "ACTA_HUMAN", ">mine", "insulin?"])
+        self.assertEqual([line[0] for line in lines], ["requested", "P01308", "ACTA_HUMAN", ">mine", "MALWMRLLPL", "insulin?"])
         self.assertEqual(code, 0)
-        self.assertIn("4 looked up: ", err)
+        self.assertIn("5 looked up: ", err)
         _, out, _ = self.run_command("lookup", "-", "--ndjson", stdin="P01308")
         self.assertEqual(json.loads(out)["hash"], INSULIN)
 

@@ -255,15 +255,19 @@ _RESIDUES = re.compile(r"^[A-Za-z*. -]+$")
 
 
 def read_identifiers(lines: Iterator[str]) -> Iterator[str]:
-    """Identifiers between white space, commas and semicolons, `#` comments; a FASTA record is one identifier."""
+    """Identifiers between white space, commas and semicolons, `#` comments; a FASTA record is one identifier.
+
+    A record ends with the blank line behind its sequence.
+    """
     record: List[str] = []
     for line in lines:
         if "\0" in line:
             raise Ending(DATA, "The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.")
         text = line.strip()
-        if record and (not text or _RESIDUES.match(text)):
-            if text:
-                record.append(text)
+        if not text and len(record) < 2:
+            continue
+        if record and text and _RESIDUES.match(text):
+            record.append(text)
             continue
         if record:
             yield "\n".join(record)
