@@ -421,5 +421,30 @@ class Screens(Folder):
         self.assertEqual([item["name"] for item in [*self.gateway.paid.values()][3]], ["d3", "d4007"])
 
 
+    def test_retry_says_that_it_cannot_know_what_failed_in_a_batch_that_the_ledger_lacks(self):
+        self.submit(self.items[:3])
+        listed = self.gateway.listed
+        paid = len(self.gateway.paid)
+
+        def list_tasks(change):
+            self.gateway.listed = lambda batch: change(listed(batch))
+            return self.run_command("retry", self.out)
+
+        for change in (
+            lambda tasks: [{**one, "inputIndex": None, "status": "FAILED" if n == 1 else "DONE"} for n, one in enumerate(tasks)],
+            lambda tasks: tasks[1:],
+            lambda tasks: [],
+        ):
+            code, out, err = list_tasks(change)
+            self.assertEqual((code, out), (65, ""), err)
+            self.assertIn("batch-0", err)
+            self.assertIn("cannot be known", err)
+            self.assertIn("--again", err)
+            self.assertNotIn("Nothing failed", err)
+        code, out, err = list_tasks(lambda tasks: [{**one, "inputIndex": None} for one in tasks])
+        self.assertEqual((code, out, err), (0, "", "Nothing failed.\n"))
+        self.assertEqual(len(self.gateway.paid), paid)
+
+
 if __name__ == "__main__":
     unittest.main()

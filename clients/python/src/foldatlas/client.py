@@ -457,7 +457,7 @@ class FoldAtlas:
             raise InputError("%s has no journal of a batch that was submitted from there." % os.fspath(folder))
         if None in journal.batches or len(journal.batches) < len(split_submission(journal.submission)):
             raise InputError("Not all batches of %s were submitted. Run that submission again first." % os.fspath(folder))
-        items = failed_items(journal.submission, [self.tasks(one) for one in journal.batch_ids])
+        items = failed_items(journal.submission, journal.batch_ids, [self.tasks(one) for one in journal.batch_ids])
         if not items:
             return []
         rest = {name: value for name, value in journal.submission.items() if name not in ("items", "idempotencyKey")}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from .errors import InputError
 from .report import describe_issue
 from .submission import Items
+from .text import count_of
 from .trust import MAX_TASKS
 
 if TYPE_CHECKING:
@@ -22,9 +23,8 @@ def split_submission(submission: Mapping[str, Any]) -> List[Tuple[int, Dict[str,
 
     The key of each follows from the key of the whole, so that the same screen is always the same batches.
     """
-    items, repeat = submission["items"], submission.get("repeat")
-    times = repeat if type(repeat) is int and 0 < repeat <= MAX_TASKS else 1
-    size = MAX_TASKS // times
+    items = submission["items"]
+    size = MAX_TASKS // _times(submission)
     if len(items) <= size:
         return [(0, dict(submission))]
     parts: List[Tuple[int, Dict[str, Any]]] = []
@@ -36,6 +36,12 @@ def split_submission(submission: Mapping[str, Any]) -> List[Tuple[int, Dict[str,
             part["idempotencyKey"] = _part_key(submission["idempotencyKey"], len(parts))
         parts.append((first, part))
     return parts
+
+
+def _times(submission: Mapping[str, Any]) -> int:
+    """How many tasks each item makes; 1 for a number that the gateway refuses."""
+    repeat = submission.get("repeat")
+    return repeat if type(repeat) is int and 0 < repeat <= MAX_TASKS else 1
 
 
 def _named(item: Any, position: int) -> Any:
@@ -105,16 +111,28 @@ def send_parts(
     return {"batch_ids": batches, "replayed": replayed, "warnings": warnings}
 
 
-def failed_items(submission: Mapping[str, Any], tasks_by_batch: Sequence[Sequence[Mapping[str, Any]]]) -> List[Any]:
+def failed_items(submission: Mapping[str, Any], batches: Sequence[str], tasks_by_batch: Sequence[Sequence[Mapping[str, Any]]]) -> List[Any]:
     """The items of which every repeat failed or was cancelled. Raises InputError while some may still succeed."""
     items: List[Any] = []
-    for (_, part), tasks in zip(split_submission(submission), tasks_by_batch):
+    for (_, part), batch_id, tasks in zip(split_submission(submission), batches, tasks_by_batch):
         failed: Dict[int, bool] = {}
         for task in tasks:
             if task["status"] in ("QUEUED", "IN_PROGRESS"):
                 raise InputError("The batch has not ended. Wait for it: what fails later would be paid for twice.")
+            is_failed = task["status"] in ("FAILED", "CANCELLED")
             if task["inputIndex"] is not None:
-                is_failed = task["status"] in ("FAILED", "CANCELLED")
                 failed[task["inputIndex"]] = failed.get(task["inputIndex"], True) and is_failed
+            elif is_failed:
+                raise _unknown_items(batch_id, "does not know to which items its tasks belong")
+        if len(tasks) < len(part["items"]) * _times(part):
+            raise _unknown_items(batch_id, "lists only %s of it" % count_of(len(tasks), "task"))
         items += [item for index, item in enumerate(part["items"]) if failed.get(index)]
     return items
+
+
+def _unknown_items(batch_id: str, reason: str) -> InputError:
+    return InputError(
+        "What failed of batch %s cannot be known: the gateway %s, because it stores batches for 31 days or has lost its ledger. "
+        "Nothing was sent. Compare the saved results with your input, and fold the items that you miss from a file of their own: "
+        "foldatlas fold FILE --again WORD." % (batch_id, reason)
+    )

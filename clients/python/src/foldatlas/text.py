@@ -14,6 +14,11 @@ _FORMULA = re.compile(r"^[=+@\-\t\r]")
 _NUMBER = re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?$")
 
 
+def count_of(count: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, such as "1 task" and "2,000 tasks"."""
+    return "{:,} {}".format(count, noun if count == 1 else plural or noun + "s")
+
+
 def plain_text(text: str) -> str:
     """One line without control characters: white space becomes a space, the rest is left out."""
     words = (" " if char.isspace() else char for char in _ESCAPES.sub("", text))
