@@ -1,12 +1,15 @@
 """Readers of files: what they make of each form, what they leave out with a warning, and what they refuse."""
 
+import inspect
 import json
 import unittest
 
-from foldatlas import InputError, parse_input
+from foldatlas import AsyncFoldAtlas, FoldAtlas, InputError, Table, chain, notebook, parse_input, read_input
+from foldatlas.cli import make_parser, price_text
 from foldatlas.report import translate_issue
 from foldatlas.saver import file_names
 from foldatlas.submission import make_submission, submission_key
+from foldatlas.text import count_of
 
 
 def chains(text, name="input"):
@@ -412,6 +415,80 @@ class Keys(unittest.TestCase):
         notified = make_submission(items, {"notify": {"url": "https://hooks.example.org/"}})
         self.assertEqual(notified["notify"], {"url": "https://hooks.example.org/"})
         self.assertEqual(notified["idempotencyKey"], make_submission(items, {})["idempotencyKey"])
+
+
+class Arguments(unittest.TestCase):
+    def test_none_leaves_out_every_optional_argument(self):
+        public = [chain, parse_input, read_input, Table.__init__, notebook.plddt, notebook.features, notebook.pae, notebook.structure]
+        for one in (FoldAtlas, AsyncFoldAtlas):
+            public += [function for name, function in inspect.getmembers(one, inspect.isfunction) if name == "__init__" or name[0] != "_"]
+        optional = 0
+        for function in public:
+            for name, parameter in inspect.signature(function).parameters.items():
+                if parameter.default is not inspect.Parameter.empty:
+                    optional += 1
+                    self.assertIsNone(parameter.default, (function, name))
+        self.assertGreater(optional, 30)
+        self.assertEqual(FoldAtlas(None, None, None).transport.timeout, 270)
+        self.assertEqual(make_submission([], {"label": None}, None, None), make_submission([], {}))
+        self.assertEqual(parse_input(">a\nGIV\n", None).items, parse_input(">a\nGIV\n").items)
+        self.assertEqual(Table(["a"], None), [])
+        self.assertIn("<title>pLDDT</title>", notebook.plddt([90], None).text)
+        self.assertIn("<title>predicted aligned error</title>", notebook.pae({"values": [[1]], "step": 1}, None, None).text)
+
+    def test_a_count_is_a_whole_number_from_1(self):
+        atlas = FoldAtlas("http://127.0.0.1:9")
+        for value, shown in ((0, "the number 0"), (-1, "the number -1"), (True, "true"), ("3", 'the text "3"'), (2.0, "the number 2.0")):
+            for name, call in (
+                ("first", lambda: atlas.batches(value)),
+                ("first", lambda: atlas.features(first=value)),
+                ("first", lambda: atlas.similar("GIV", value)),
+                ("best", lambda: atlas.results("b", "folder", value)),
+            ):
+                with self.subTest(name, value=value), self.assertRaisesRegex(InputError, "^%s: this must be a whole number from 1, not %s" % (name, shown)):
+                    call()
+        for words, said in (
+            (("rank", "b", "--best", "0"), "--best: must be a whole number from 1, not 0"),
+            (("results", "b", "--best", "1.5"), "--best: must be a whole number from 1, not 1.5"),
+            (("batches", "--first", "-1"), "--first: must be a whole number from 1, not -1"),
+            (("rank", "b", "--min-iptm", "nan"), "--min-iptm: must be a number from 0 to 1, not nan"),
+            (("rank", "b", "--min-ipsae", "2"), "--min-ipsae: must be a number from 0 to 1, not 2"),
+        ):
+            with self.subTest(words), self.assertRaisesRegex(Exception, said):
+                make_parser().parse_args(words)
+        self.assertEqual(make_parser().parse_args(["rank", "b", "--min-iptm", "0.75"]).min_iptm, 0.75)
+
+
+class Words(unittest.TestCase):
+    def test_numbers_have_four_decimals_at_most(self):
+        row = {"a": 0.123456, "b": 0.5, "c": -0.00001, "d": 80.0, "e": {"A-B": 0.99999, "A-C": 0.0}, "f": None, "g": 7, "h": "-0.123456"}
+        self.assertEqual(Table(list(row), [row]).to_tsv().splitlines()[1].split("\t"), ["0.1235", "0.5", "0", "80", "A-B:1 A-C:0", "", "7", "-0.123456"])
+
+    def test_one_is_singular(self):
+        self.assertEqual([count_of(n, "task") for n in (0, 1, 2, 2000)], ["0 tasks", "1 task", "2 tasks", "2,000 tasks"])
+        check = {"taskCount": 1, "totalLength": 1, "batchCount": 1}
+        self.assertRegex(price_text(check), "^1 task, 1 residue or nucleotide in all, in 1 batch[.]")
+        check = {"taskCount": 2001, "totalLength": 4002, "batchCount": 2}
+        self.assertRegex(price_text(check), "^2,001 tasks, 4,002 residues and nucleotides in all, in 2 batches[.]")
+        with self.assertRaisesRegex(InputError, "it has 3 chains and 2 kinds"):
+            parse_input(">site|protein:dna\nG:A:C\n")
+        with self.assertRaisesRegex(InputError, "it has 1 chain and 2 kinds"):
+            parse_input(">site|protein:dna\nG\n")
+        self.assertIn("1 seed left out", parse_input(json.dumps({**ALPHAFOLD, "modelSeeds": [7]})).warnings[0])
+
+
+class ManyMistakes(unittest.TestCase):
+    def test_the_first_are_told_and_the_rest_is_counted(self):
+        for text, name in (
+            (">a|rna:dna\nG\n" * 60_000, "x.fasta"),
+            ("name,kind,value\n" + "a,x,GIVEQ\n" * 60_000, "x.csv"),
+            ("name\tsequence\n" + "a\tGIVEQ\tx\n" * 60_000, "x.tsv"),
+        ):
+            with self.subTest(name), self.assertRaises(InputError) as caught:
+                parse_input(text, name)
+            first, *lines = str(caught.exception).split("\n")
+            self.assertEqual((first, len(lines)), ("There are 60,000 mistakes, of which the first 10 are told; nothing was sent.", 10))
+            self.assertRegex(lines[9], "^(record 10 |line 11)")
 
 
 if __name__ == "__main__":

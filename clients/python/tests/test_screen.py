@@ -88,7 +88,7 @@ class Files(Folder):
         warnings = read_input(self.designs).warnings
         first = os.path.join(self.designs, "d0.json")
         self.assertEqual([warning.split("; ")[0] for warning in warnings],
-                         [first + " and 29 more: 1 seeds left out", os.path.join(self.designs, "other.json") + ": 2 seeds left out"])
+                         [first + " and 29 more: 1 seed left out", os.path.join(self.designs, "other.json") + ": 2 seeds left out"])
 
     def test_names_that_only_differ_in_case_are_told(self):
         for first, second in (("a.yaml", "A.yaml"), ("x.yaml", "x.yml"), ("s.yaml", "ſ.yaml"), ("one/d.yaml", "two/d.yaml")):
@@ -296,7 +296,7 @@ class Screens(Folder):
         self.atlas.transport.say = said.append
         with self.assertRaisesRegex(Refusal, "No credits"):
             self.submit()
-        self.assertIn("1 of 3 batches are queued", said[0])
+        self.assertIn("1 of 3 batches queued", said[0])
         self.assertEqual(Journal.open(self.out).batches, ["batch-0", None, None])
         code, _, err = self.run_command("rank", self.out)
         self.assertEqual(code, 65)

@@ -226,7 +226,7 @@ class WrongShapes(unittest.TestCase):
             with self.assertRaises(InputError) as caught:
                 parse_input(text, name)
             self.assertEqual(len(caught.exception.issues), 10)
-            self.assertIn("The first 10 mistakes", str(caught.exception))
+            self.assertIn("There are 1,000 mistakes, of which the first 10 are told", str(caught.exception))
 
     def mistakes(self, document):
         try:

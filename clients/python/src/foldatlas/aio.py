@@ -16,7 +16,7 @@ _END = object()
 class AsyncFoldAtlas:
     """The methods of `FoldAtlas` as coroutines; `watch` and `results` are asynchronous iterators."""
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 270.0) -> None:
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: Optional[float] = None) -> None:
         self.sync = FoldAtlas(url, token, timeout)
 
     async def query(self, document: str, **variables: Any) -> Dict[str, Any]:
@@ -34,7 +34,7 @@ class AsyncFoldAtlas:
     async def features(self, search: Optional[str] = None, **options: Any) -> Table:
         return await asyncio.to_thread(self.sync.features, search, **options)
 
-    async def structures(self, ids: Iterable[str], folder: Path, format: str = "pdb") -> Table:
+    async def structures(self, ids: Iterable[str], folder: Path, format: Optional[str] = None) -> Table:
         return await asyncio.to_thread(self.sync.structures, ids, folder, format)
 
     async def check(self, items: Items, **options: Any) -> Dict[str, Any]:
@@ -46,7 +46,7 @@ class AsyncFoldAtlas:
     async def submit_all(self, items: Items, **options: Any) -> List[str]:
         return await asyncio.to_thread(self.sync.submit_all, items, **options)
 
-    async def batches(self, first: int = 20) -> Table:
+    async def batches(self, first: Optional[int] = None) -> Table:
         return await asyncio.to_thread(self.sync.batches, first)
 
     async def tasks(self, batches: Batches) -> List[Dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Optional, Sequence
 
 from .draft import MAX_COPIES, POLYMERS, TAKES_NONE, Atom, Draft, read_modifications
 from .shapes import Node, check_version
+from .text import count_of
 
 #: Keys by which a file is one of AlphaFold 3; no other format has them.
 ALPHAFOLD_KEYS = ("modelSeeds", "dialect", "bondedAtomPairs", "userCCD", "userCCDPath")
@@ -34,8 +35,8 @@ def read_alphafold(document: Node, name: str) -> Draft:
     seeds = top.find("modelSeeds")
     if seeds is not None and seeds.items():
         draft.warnings.append(
-            "%s: %d seeds left out; the service chooses its own, and `repeat` folds several times."
-            % (draft.name, len(seeds.items()))
+            "%s: %s left out; the service chooses its own, and `repeat` folds several times."
+            % (draft.name, count_of(len(seeds.items()), "seed"))
         )
     for entry in top.require("sequences").items(1):
         kind, value = entry.only_field()

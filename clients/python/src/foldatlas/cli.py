@@ -28,7 +28,7 @@ from .saver import plain_file_name
 from .screen import read_input
 from .submission import make_submission, plain_submission
 from .table import Table
-from .text import for_terminal, plain_text
+from .text import count_of, for_terminal, plain_text, round_numbers
 
 # Exit codes, the same for every command.
 OK, NOT_ALL_GOOD, UNREACHABLE, PAID_BEFORE, USAGE, DATA, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 64, 65, 130, 143
@@ -150,8 +150,8 @@ def make_parser() -> argparse.ArgumentParser:
     rank = add("rank", run_rank, "Rank the tasks of batches in one table", "foldatlas rank results --by ipsae --best 10")
     _add_batches(rank)
     _add_order(rank, "rows")
-    rank.add_argument("--min-iptm", metavar="X", type=float, help="only tasks of at least this ipTM, 0 to 1")
-    rank.add_argument("--min-ipsae", metavar="X", type=float, help="only tasks of at least this ipSAE, 0 to 1")
+    rank.add_argument("--min-iptm", metavar="X", type=_fraction, help="only tasks of at least this ipTM, 0 to 1")
+    rank.add_argument("--min-ipsae", metavar="X", type=_fraction, help="only tasks of at least this ipSAE, 0 to 1")
     rank.add_argument("--ndjson", action="store_true", help="one JSON object a line, in place of a table")
 
     results = add("results", run_results, "Follow batches and save their results", "foldatlas results 5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11 --out results")
@@ -199,8 +199,14 @@ def _add_order(command: argparse.ArgumentParser, what: str) -> None:
 
 def _count(text: str) -> int:
     if not re.fullmatch(r"[1-9]\d{0,5}", text):
-        raise argparse.ArgumentTypeError("must be a whole number from 1")
+        raise argparse.ArgumentTypeError("must be a whole number from 1, not %.20s" % text)
     return int(text)
+
+
+def _fraction(text: str) -> float:
+    if not re.fullmatch(r"[01](\.\d{1,15})?|\.\d{1,15}", text) or float(text) > 1:
+        raise argparse.ArgumentTypeError("must be a number from 0 to 1, not %.20s" % text)
+    return float(text)
 
 
 def _repeat(text: str) -> int:
@@ -306,7 +312,7 @@ def run_lookup(args: Any, terminal: Terminal) -> int:
         done += 1
         found += row["status"] == "FOUND"
         lost += row["status"] == "UNAVAILABLE"
-        out(json.dumps(row) + "\n" if args.ndjson else Table(LOOKUP_COLUMNS, [row]).to_tsv().split("\n", 1)[1])
+        out(json.dumps(round_numbers(row)) + "\n" if args.ndjson else Table(LOOKUP_COLUMNS, [row]).to_tsv().split("\n", 1)[1])
         terminal.live("%d looked up, %d found" % (done, found))
     if done == 0 and not args.ndjson:
         out(Table(LOOKUP_COLUMNS).to_tsv())
@@ -396,21 +402,22 @@ def run_check(args: Any, terminal: Terminal) -> int:
     made = _fold_input(args, terminal)
     check = check_parts(_client(args, terminal), plain_submission(made, _options(args)), made)
     say_some(terminal, warning_lines(check))
-    for issue in check["issues"]:
-        terminal.say(describe_issue(issue))
+    issues = [one for one in check["issues"] if one["code"] != "MORE"]
+    say_some(terminal, [describe_issue(issue) for issue in issues])
     if check["ok"]:
         out(price_text(check) + "\n")
         return OK
-    mistakes = len(check["issues"])
-    terminal.say("%d mistake%s: nothing of it would be sent." % (mistakes, "" if mistakes == 1 else "s"))
+    more = "" if len(issues) == len(check["issues"]) else "More than "
+    terminal.say("%s%s: nothing of it would be sent." % (more, count_of(len(issues), "mistake")))
     return DATA
 
 
 def price_text(check: Dict[str, Any]) -> str:
     """Such as "200 tasks, 40,000 residues and nucleotides in all, in 1 batch"; the service tells no price."""
-    tasks, batches = check["taskCount"], check["batchCount"]
-    return "{:,} task{}, {:,} residues and nucleotides in all, in {:,} batch{}. The service tells no price; it charges by such counts.".format(
-        tasks, "" if tasks == 1 else "s", check["totalLength"], batches, "" if batches == 1 else "es"
+    return "%s, %s in all, in %s. The service tells no price; it charges by such counts." % (
+        count_of(check["taskCount"], "task"),
+        count_of(check["totalLength"], "residue or nucleotide", "residues and nucleotides"),
+        count_of(check["batchCount"], "batch", "batches"),
     )
 
 
@@ -418,8 +425,8 @@ def run_rank(args: Any, terminal: Terminal) -> int:
     table = _client(args, terminal).rank(_batches(args), args.by, args.min_iptm, args.min_ipsae)
     without = sum(row["rank"] is None for row in table)
     rows = list(table) if args.best is None else [row for row in table if row["rank"] is not None][: args.best]
-    out("".join(json.dumps(row) + "\n" for row in rows) if args.ndjson else Table(table.columns, rows).to_tsv())
-    terminal.say("%d tasks: %d ranked, %d without scores." % (len(table), len(table) - without, without))
+    out("".join(json.dumps(round_numbers(row)) + "\n" for row in rows) if args.ndjson else Table(table.columns, rows).to_tsv())
+    terminal.say("%s: %d ranked, %d without scores." % (count_of(len(table), "task"), len(table) - without, without))
     return NOT_ALL_GOOD if without else OK
 
 
@@ -514,7 +521,7 @@ def say_some(terminal: Terminal, lines: List[str], count: int = 10) -> None:
     for line in lines[:count]:
         terminal.say(line)
     if len(lines) > count:
-        terminal.say("... and %d more like these." % (len(lines) - count))
+        terminal.say("... and %s." % count_of(len(lines) - count, "more line"))
 
 
 def progress_text(event: Dict[str, Any]) -> str:

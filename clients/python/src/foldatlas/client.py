@@ -18,7 +18,7 @@ from .report import describe_issue, translate_issue
 from .shapes import describe
 from .submission import Items, make_submission, plain_submission, submission_key
 from .table import Row, Table
-from .text import plain_text
+from .text import count_of, format_number, plain_text
 from .transport import DOWNLOADS_AT_ONCE, Answer, Transport
 from .trust import MAX_TASKS, Patience, UntrustedAnswer, is_away
 
@@ -29,6 +29,8 @@ PROTEINS_SIZE = 100
 PAE_POINTS = 250_000
 #: How old the counts of batches may be that are not followed yet.
 COUNTS_SECONDS = 5.0
+#: A longer time to wait is told as this one.
+MAX_TOLD_SECONDS = 10_000_000
 #: No complex that can be folded is larger.
 MAX_TOKENS = 100_000
 
@@ -66,10 +68,11 @@ class FoldAtlas:
 
     `url` is the endpoint, such as "https://fold.example.org/graphql"; by default FOLDATLAS_URL, else
     http://127.0.0.1:4000/graphql. `token` is the bearer token; by default FOLDATLAS_TOKEN. Only
-    folds need one. An instance may be used by several threads.
+    folds need one. `timeout` is how many seconds an answer may take, 270 when left out. An instance may
+    be used by several threads. Every optional argument may be None, which leaves it out.
     """
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 270.0) -> None:
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: Optional[float] = None) -> None:
         self.transport = Transport(url, token, timeout)
 
     def query(self, document: str, **variables: Any) -> Dict[str, Any]:
@@ -98,7 +101,7 @@ class FoldAtlas:
             data, errors = self.transport.read(documents.LOOKUP, {"ids": part})
             results = (data or {}).get("lookup")
             if results is not None and len(results) != len(part):
-                raise UntrustedAnswer("%d identifiers have %d results." % (len(part), len(results)))
+                raise UntrustedAnswer("%s have %s." % (count_of(len(part), "identifier"), count_of(len(results), "result")))
             failures = {error["path"][1]: error for error in reversed(errors) if len(error.get("path") or []) > 1}
             for place, requested in enumerate(part):
                 failure = failures.get(place) or (errors[0] if results is None and errors else None)
@@ -113,24 +116,24 @@ class FoldAtlas:
         for part in _chunks(_each(hashes, "hashes"), PROTEINS_SIZE):
             found = self.transport.query(documents.PROTEINS, {"hashes": part})["proteins"]
             if len(found) != len(part):
-                raise UntrustedAnswer("%d hashes have %d proteins." % (len(part), len(found)))
+                raise UntrustedAnswer("%s have %s." % (count_of(len(part), "hash", "hashes"), count_of(len(found), "protein")))
             rows += [_protein_row(requested, protein) for requested, protein in zip(part, found)]
         return Table(PROTEIN_COLUMNS, rows)
 
     def similar(
         self,
         sequence: str,
-        first: int = 10,
+        first: Optional[int] = None,
         min_similarity: Optional[float] = None,
         max_percent_characterized: Optional[int] = None,
     ) -> Table:
-        """Proteins with features similar to those of a sequence, best first.
+        """Proteins with features similar to those of a sequence, best first, ten when `first` is left out.
 
         `max_percent_characterized` of 0 finds members of dark clusters, whose domains nobody knows.
         """
         variables = {
             "sequence": sequence,
-            "first": first,
+            "first": read_count(first, "first", 10),
             "minSimilarity": min_similarity,
             "maxPercentCharacterized": max_percent_characterized,
         }
@@ -143,9 +146,13 @@ class FoldAtlas:
         return Table(SIMILAR_COLUMNS, rows)
 
     def features(
-        self, search: Optional[str] = None, indices: Optional[Sequence[int]] = None, first: int = 100
+        self, search: Optional[str] = None, indices: Optional[Sequence[int]] = None, first: Optional[int] = None
     ) -> Table:
-        """SAE features of the catalogue: those that match all words of `search`, or those with these indices."""
+        """SAE features of the catalogue: those that match all words of `search`, or those with these indices.
+
+        A hundred at most when `first` is left out.
+        """
+        first = read_count(first, "first", 100)
         rows: List[Row] = []
         after: Optional[str] = None
         while len(rows) < first:
@@ -160,13 +167,13 @@ class FoldAtlas:
             after = page["pageInfo"]["endCursor"]
         return Table(("index", "label", "description"), rows)
 
-    def structures(self, ids: Iterable[str], folder: Path, format: str = "pdb") -> Table:
-        """Saves the predicted structures of these identifiers as HASH.pdb or HASH.cif. Files that exist are kept.
+    def structures(self, ids: Iterable[str], folder: Path, format: Optional[str] = None) -> Table:
+        """Saves the predicted structures of these identifiers as HASH.pdb, or with "mmcif" HASH.cif. Files that exist are kept.
 
         The table has a row for each identifier; `file` is None where there is no structure, and
         `problem` says why. B-factors are pLDDT, 0 to 100.
         """
-        ending = {"pdb": "pdb", "mmcif": "cif", "cif": "cif"}.get(format.lower())
+        ending = {"pdb": "pdb", "mmcif": "cif", "cif": "cif"}.get(str(format or "pdb").lower())
         if ending is None:
             raise ValueError("format is pdb or mmcif, not %r." % format)
         os.makedirs(folder, exist_ok=True)
@@ -192,11 +199,11 @@ class FoldAtlas:
         """
         return check_parts(self, plain_submission(items, options), items)
 
-    def check_part(self, submission: Mapping[str, Any], items: Items = (), first: int = 0) -> Dict[str, Any]:
-        """The same for one batch. `first` is the position of its first item in `items`."""
+    def check_part(self, submission: Mapping[str, Any], items: Optional[Items] = None, first: Optional[int] = None) -> Dict[str, Any]:
+        """The same for one batch. `first` is the position of its first item in `items`, 0 when left out."""
         found = self.transport.query(documents.CHECK, {"input": dict(submission)})["checkFold"]
         source = items if isinstance(items, FoldInput) else None
-        translated = {key: [translate_issue(one, source, first) for one in found[key]] for key in ("issues", "warnings")}
+        translated = {key: [translate_issue(one, source, first or 0) for one in found[key]] for key in ("issues", "warnings")}
         return {**found, **translated}
 
     def submit(
@@ -206,7 +213,7 @@ class FoldAtlas:
         label: Optional[str] = None,
         repeat: Optional[int] = None,
         model: Optional[str] = None,
-        again: str = "",
+        again: Optional[str] = None,
         key: Optional[str] = None,
         notify: Optional[str] = None,
     ) -> str:
@@ -225,7 +232,7 @@ class FoldAtlas:
         submission = make_submission(items, options, again, key)
         count = len(split_submission(submission))
         if count > 1:
-            raise InputError("This makes %d batches of at most %d tasks: use submit_all or fold." % (count, MAX_TASKS))
+            raise InputError("This makes %d batches of at most {:,} tasks: use submit_all or fold.".format(MAX_TASKS) % count)
         return self.send(submission, items)["batch_id"]
 
     def submit_all(self, items: Items, **options: Any) -> List[str]:
@@ -234,12 +241,12 @@ class FoldAtlas:
         Everything is checked before the first batch is sent. Run the same again after a failure: a
         batch that was sent is not paid again.
         """
-        again, key, notify = options.pop("again", ""), options.pop("key", None), options.pop("notify", None)
+        again, key, notify = options.pop("again", None), options.pop("key", None), options.pop("notify", None)
         notified = None if notify is None else {"url": notify}
         submission = make_submission(items, {**options, "notify": notified}, again, key)
         return send_parts(self, submission, items)["batch_ids"]
 
-    def send(self, submission: Mapping[str, Any], items: Items = (), first: int = 0) -> Dict[str, Any]:
+    def send(self, submission: Mapping[str, Any], items: Optional[Items] = None, first: Optional[int] = None) -> Dict[str, Any]:
         """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings` as `check` has them
 
         Sentences about an input that was read from files speak of these, which `items` has; `first` is
@@ -252,12 +259,13 @@ class FoldAtlas:
             error = FoldAtlasError.from_error(errors[0] if errors else {})
             raise InputError(str(error)) if error.code == "BAD_USER_INPUT" else error
         if ended["__typename"] == "FoldSubmitted":
-            warnings = [translate_issue(one, source, first) for one in ended["warnings"]]
+            warnings = [translate_issue(one, source, first or 0) for one in ended["warnings"]]
             return {"batch_id": ended["batch"]["batchId"], "replayed": ended["replayed"], "warnings": warnings}
-        raise _refusal(ended, source, first)
+        raise _refusal(ended, source, first or 0)
 
-    def batches(self, first: int = 20) -> Table:
-        """Your latest batches, newest first. `problem` says why the state of one is not known."""
+    def batches(self, first: Optional[int] = None) -> Table:
+        """Your latest batches, newest first, 20 when `first` is left out. `problem` says why the state of one is not known."""
+        first = read_count(first, "first", 20)
         rows: List[Row] = []
         after: Optional[str] = None
         while len(rows) < first:
@@ -361,11 +369,13 @@ class FoldAtlas:
     def rank(
         self,
         batches: Batches,
-        order_by: str = "IPTM",
+        order_by: Optional[str] = None,
         min_iptm: Optional[float] = None,
         min_ipsae: Optional[float] = None,
     ) -> Table:
-        """Tasks of a batch, or of several in one table, by IPTM, IPSAE, PTM, PLDDT, NAME or INDEX, best first, with their scores.
+        """Tasks of a batch, or of several in one table, best first, with their scores.
+
+        `order_by` is IPTM, also when left out, IPSAE, PTM, PLDDT, NAME or INDEX.
 
         `mean_plddt` is 0 to 100. From `ipsae` to `min_pae` are the scores of `interface`, the two
         chains with the best ipSAE, such as "A-B"; `interfaces` is a dict with the ipSAE of every
@@ -407,7 +417,7 @@ class FoldAtlas:
         return rows
 
     def results(
-        self, batches: Batches, folder: Path, best: Optional[int] = None, by: str = "IPTM"
+        self, batches: Batches, folder: Path, best: Optional[int] = None, by: Optional[str] = None
     ) -> Iterator[Dict[str, Any]]:
         """Follows batches and saves NAME.json and NAME.cif of each task as it finishes, in the end scores.tsv.
 
@@ -420,9 +430,8 @@ class FoldAtlas:
         """
         from .saver import save_results
 
-        if best is not None and best < 1:
-            raise InputError("best is at least 1.")
-        return save_results(self, _each_batch(batches), folder, read_order(by), best)
+        wanted = None if best is None else read_count(best, "best", 1)
+        return save_results(self, _each_batch(batches), folder, read_order(by), wanted)
 
     def fold(
         self,
@@ -432,7 +441,7 @@ class FoldAtlas:
         label: Optional[str] = None,
         repeat: Optional[int] = None,
         model: Optional[str] = None,
-        again: str = "",
+        again: Optional[str] = None,
         key: Optional[str] = None,
     ) -> Table:
         """Submits, waits, saves every result to a folder, and ranks. A run that was killed goes on when it is run again.
@@ -578,6 +587,15 @@ def _each(values: Union[str, Iterable[str]], name: str) -> Iterator[str]:
         yield value
 
 
+def read_count(value: Optional[int], name: str, default: int) -> int:
+    """How many are wanted. Raises InputError for what is no number from 1."""
+    if value is None:
+        return default
+    if type(value) is not int or value < 1:
+        raise InputError("%s: this must be a whole number from 1, not %s." % (name, describe(value)))
+    return value
+
+
 def _chunks(values: Iterable[str], size: int) -> Iterator[List[str]]:
     part: List[str] = []
     for value in values:
@@ -668,6 +686,6 @@ def _refusal(ended: Mapping[str, Any], source: Optional[FoldInput], first: int) 
     if ended.get("existingBatch"):
         lines.append("The earlier batch is %s." % ended["existingBatch"]["batchId"])
     if ended.get("retryAfterSeconds") is not None:
-        lines.append("Try again in %s seconds." % ended["retryAfterSeconds"])
+        lines.append("Try again in %s s." % format_number(min(ended["retryAfterSeconds"], MAX_TOLD_SECONDS)))
     extensions = {"code": ended.get("reason", kind), "retryable": ended.get("retryable", False)}
     return Refusal(kind, "\n".join(lines), {**extensions, "retryAfterSeconds": ended.get("retryAfterSeconds")})

@@ -50,12 +50,19 @@ class Unreachable(FoldAtlasError):
         self.is_sent = is_sent
 
 
+#: Mistakes of an input that a message lists.
+MAX_TOLD_MISTAKES = 10
+
+
 class InputError(ValueError):
-    """A file or a value cannot be folded. Nothing was sent. `issues` has one sentence for each mistake."""
+    """A file or a value cannot be folded. Nothing was sent.
+
+    `issues` has one sentence for each mistake, of which the message has the first ten.
+    """
 
     def __init__(self, message: str, issues: Optional[List[str]] = None) -> None:
-        super().__init__("\n".join([message, *(issues or [])]))
         self.issues: List[str] = issues or []
+        super().__init__("\n".join([message, *self.issues[:MAX_TOLD_MISTAKES]]))
 
 
 class Refusal(FoldAtlasError):
@@ -69,9 +76,12 @@ class Refusal(FoldAtlasError):
         self.kind = plain_text(kind)
 
 
-def join_mistakes(lines: Sequence[str], is_cut: bool = False) -> InputError:
-    """One exception for all mistakes of a file. `is_cut` where there may be more."""
-    if len(lines) == 1:
+def join_mistakes(lines: Sequence[str], more: Optional[int] = 0) -> InputError:
+    """One exception for all mistakes of an input. `more` is how many are left out of the lines; None where nobody knows."""
+    if len(lines) == 1 and more == 0:
         return InputError(lines[0])
-    count = "The first %d mistakes are told" if is_cut else "There are %d mistakes"
-    return InputError((count + "; nothing was sent.") % len(lines), list(lines))
+    if more is None:
+        return InputError("The first {:,} mistakes are told; nothing was sent.".format(len(lines)), list(lines))
+    count = len(lines) + more
+    first = ", of which the first %d are told" % MAX_TOLD_MISTAKES if count > MAX_TOLD_MISTAKES else ""
+    return InputError("There are {:,} mistakes{}; nothing was sent.".format(count, first), list(lines))

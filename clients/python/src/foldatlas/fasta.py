@@ -10,6 +10,7 @@ from .draft import POLYMERS
 from .errors import InputError
 from .fold_input import KINDS, LIGANDS, FoldInput, Item, chain, chain_places
 from .shapes import MAX_SHOWN_CHARACTERS, Mistakes
+from .text import count_of
 
 #: Boltz reads the first word of a header. Its ids have at most five characters.
 _BOLTZ = re.compile(r"(\w{1,5})\|(protein|rna|dna|ccd|smiles)(?:\|([^|\s]*))?(?:\s.*)?", re.IGNORECASE)
@@ -43,7 +44,7 @@ def parse_fasta(text: str) -> FoldInput:
     found = _read_boltz(records) or _read_chai(records)
     if found is not None:
         return found
-    mistakes = Mistakes()
+    mistakes = Mistakes(counts_rest=True)
     items = [mistakes.read(partial(_read_record, record)) for record in records]
     mistakes.finish()
     where = [(record.place, [record.place] * len(item["chains"])) for record, item in zip(records, items)]
@@ -74,7 +75,8 @@ def _read_record(record: Record) -> Item:
     if len(kinds) == 1:
         kinds = kinds * len(sequences)
     if len(kinds) != len(sequences):
-        raise InputError("%s: it has %d chains and %d kinds." % (record.place, len(sequences), len(kinds)))
+        counts = (record.place, count_of(len(sequences), "chain"), count_of(len(kinds), "kind"))
+        raise InputError("%s: it has %s and %s." % counts)
     if set(kinds) <= set(LIGANDS):
         raise InputError(
             "%s: it is a ligand alone. Name its chains with it, as in `>site|protein:ccd`, or give each record of the "

@@ -56,8 +56,9 @@ def decode_input(data: bytes, name: str) -> str:
     return text
 
 
-def parse_input(text: str, name: str = "input") -> FoldInput:
-    """The same for text. `name` is that of the file, whose ending tells CSV from TSV."""
+def parse_input(text: str, name: Optional[str] = None) -> FoldInput:
+    """The same for text. `name` is that of the file, whose ending tells CSV from TSV; "input" when left out."""
+    name = "input" if name is None else name
     plain = text.lstrip("\ufeff \t\r\n")
     ending = os.path.splitext(name)[1].lower()
     if not plain:
@@ -174,11 +175,9 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     items: Dict[str, Item] = {}
     #: The place of each item, and those of its chains, by its key.
     where: Dict[str, Tuple[str, List[str]]] = {}
-    mistakes = Mistakes()
+    mistakes = Mistakes(counts_rest=True)
     for line, row in lines:
         added = mistakes.read(partial(_add_row, items, columns, line, row))
-        if mistakes.is_full:
-            break
         if added is not None:
             key, chain_columns = added
             chains = where.setdefault(key, ("line %d" % line, []))[1]

@@ -60,7 +60,7 @@ class Table:
         return "\n".join("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip() for line in lines)
 
 
-def plddt(values, title="pLDDT"):
+def plddt(values, title=None):
     """Confidence of each residue, 0 to 100, in the usual four colours; None is a gap."""
     width, height, left = 760, 160, 34
     step = (width - left) / max(1, len(values))
@@ -70,10 +70,10 @@ def plddt(values, title="pLDDT"):
             colour = next(fill for least, fill in BANDS if value >= least)
             parts.append(_rect(left + i * step, height - 20 - value * 1.2, step, value * 1.2, colour, "%d: %.1f" % (i, value)))
     ends = [_text(left, height - 4, 0), _text(width, height - 4, "residue %d" % (len(values) - 1), "end")]
-    return Svg(width, height, title, parts + ends)
+    return Svg(width, height, title or "pLDDT", parts + ends)
 
 
-def features(length, activations, title="features"):
+def features(length, activations, title=None):
     """Where features are active: one line for each of the `features` of a protein, selected with regions."""
     left, width, line = 300, 760, 18
     scale = (width - left) / max(1, length)
@@ -85,10 +85,10 @@ def features(length, activations, title="features"):
             start, end = region["start"], region["end"]
             tip = "residues %d to %d" % (start, end - 1)
             parts.append(_rect(left + start * scale, y + 3, max(2, (end - start) * scale), 11, "#2a7f62", tip))
-    return Svg(width, max(line, line * len(activations)), title, parts)
+    return Svg(width, max(line, line * len(activations)), title or "features", parts)
 
 
-def pae(block, chains=(), title="predicted aligned error"):
+def pae(block, chains=None, title=None):
     """A `block` of the predicted aligned error, dark where it is small; white lines between chains."""
     rows, side, left = block["values"], 360, 20
     cell = side / max(1, len(rows))
@@ -99,12 +99,12 @@ def pae(block, chains=(), title="predicted aligned error"):
                 light = 25 + 70 * min(value, 30) / 30
                 tip = "%.1f Å" % value
                 parts.append(_rect(left + x * cell, y * cell, cell + 0.2, cell + 0.2, "hsl(150 40%% %.0f%%)" % light, tip))
-    for chain in chains:
+    for chain in chains or ():
         at = chain["tokenStart"] / block["step"] * cell
         parts += [_rect(left + at - 0.75, 0, 1.5, side, "#fff"), _rect(left, at - 0.75, side, 1.5, "#fff")]
         parts.append(_text(left + at + 2, side + 14, chain["id"]))
     # A last chain of few tokens has its name beside the block.
-    return Svg(left + side + 30, side + 20, title, parts)
+    return Svg(left + side + 30, side + 20, title or "predicted aligned error", parts)
 
 
 class View:
@@ -123,12 +123,13 @@ class View:
             file.write(self.text)
 
 
-def structure(result, title="structure"):
+def structure(result, title=None):
     """A structure in 3D, coloured by pLDDT, beside its aligned error: what is pointed at in one is marked in the other.
 
     `result` is a fold or a protein with `structure(format: PDB) { text }`, and for the error with
     `chains { id tokenStart }` and `pae { block(maxPoints: 10000) { step values } }`. Drag turns it.
     """
+    title = title or "structure"
     starts = {one["id"]: one["tokenStart"] for one in result.get("chains") or []}
     block = (result.get("pae") or {}).get("block")
     data = {"atoms": _atoms(result["structure"]["text"], starts), "pae": block, "bands": BANDS, "title": title}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .errors import InputError
+from .errors import InputError, join_mistakes
 from .report import describe_issue
 from .submission import Items
 from .text import count_of
@@ -82,7 +82,7 @@ def send_parts(
     parts = split_submission(submission)
     batches: List[Optional[str]] = [*known] if known else [None] * len(parts)
     if len(batches) != len(parts):
-        raise InputError("The journal has %d batches, and the submission makes %d." % (len(batches), len(parts)))
+        raise InputError("The journal has %s, and the submission makes %d." % (count_of(len(batches), "batch", "batches"), len(parts)))
     reported: List[Dict[str, Any]] = []
     if all(one is None for one in batches) and (len(parts) > 1 or report is not None):
         check = check_parts(client, submission, items)
@@ -90,9 +90,7 @@ def send_parts(
             report(check)
             reported = check["warnings"]
         if not check["ok"]:
-            lines = [describe_issue(one) for one in check["issues"]]
-            count = "is a mistake" if len(lines) == 1 else "are %d mistakes" % len(lines)
-            raise InputError("There %s in the input; nothing was sent." % count, lines)
+            raise join_mistakes([describe_issue(one) for one in check["issues"]])
     replayed, warnings = True, []
     for number, (first, part) in enumerate(parts):
         if batches[number] is not None:
@@ -102,7 +100,7 @@ def send_parts(
         except BaseException:
             done = sum(one is not None for one in batches)
             if done > 0:
-                client.transport.say("%d of %d batches are queued. Run the same again for the rest: nothing is paid twice." % (done, len(parts)))
+                client.transport.say("%d of %d batches queued. Run the same again for the rest: nothing is paid twice." % (done, len(parts)))
             raise
         batches[number] = sent["batch_id"]
         replayed = replayed and sent["replayed"]

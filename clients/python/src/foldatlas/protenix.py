@@ -10,6 +10,7 @@ from typing import Iterator, List, Optional, Sequence, Tuple, Union
 from .alphafold import modification_names, read_count
 from .draft import TAKES_NONE, Atom, Draft, read_modifications
 from .shapes import Fields, Node
+from .text import count_of
 
 KINDS = {"proteinChain": "protein", "rnaSequence": "rna", "dnaSequence": "dna"}
 #: The kinds of entities that only Protenix and the AlphaFold Server have.
@@ -59,7 +60,7 @@ def _read_entity(entry: Node) -> _Entity:
     ids = given.text_or_texts() if given else []
     count = read_count(fields.find("count")) if fields.find("count") or not ids else len(ids)
     if given is not None and len(ids) != count:
-        given.fail("it names %d chains, and `count` is %d." % (len(ids), count))
+        given.fail("it names %s, and `count` is %d." % (count_of(len(ids), "chain"), count))
     return _Entity(kind, value, fields, ids or [""] * count)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from typing import Any, Iterable, List, Sequence, Tuple
+from typing import Any, Iterable, List, Optional, Sequence, Tuple
 
 from .errors import InputError
 from .table import Row
@@ -14,9 +14,9 @@ ORDERS = ("IPTM", "IPSAE", "PTM", "PLDDT", "NAME", "INDEX")
 _SCORES = {"IPTM": ("iptm", "ptm"), "IPSAE": ("ipsae", "iptm"), "PTM": ("ptm",), "PLDDT": ("mean_plddt",)}
 
 
-def read_order(word: str) -> str:
-    """The order that a word names, in any case. Raises InputError."""
-    order = str(word).upper()
+def read_order(word: Optional[str]) -> str:
+    """The order that a word names, in any case; IPTM when left out. Raises InputError."""
+    order = "IPTM" if word is None else str(word).upper()
     if order not in ORDERS:
         raise InputError("%.40s is no order: use %s." % (word, ", ".join(ORDERS).lower()))
     return order

@@ -58,18 +58,12 @@ def file_names(tasks: Sequence[Mapping[str, Any]], known: Mapping[str, str] = {}
 
 def _write_table(ranked: Table, files: Mapping[str, str], path: str) -> None:
     """Writes the ranking with the names of files, as the gateway writes that of one batch."""
-    rows = [{**{name: _rounded(row[name]) for name in row}, "file": files.get(row["task_id"])} for row in ranked]
+    rows = [{**row, "file": files.get(row["task_id"])} for row in ranked]
     columns = [*ranked.columns[:-1], "file", ranked.columns[-1]]
     part = part_name(path)
     with create_file(part) as file:
         file.write(Table(columns, rows).to_tsv().encode("utf-8", "replace"))
     os.replace(part, path)
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _rounded(one) for name, one in value.items()}
-    return round(value, 4) if isinstance(value, float) else value
 
 
 def save_results(

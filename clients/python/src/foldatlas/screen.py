@@ -6,7 +6,7 @@ import os
 import re
 from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
-from .errors import InputError
+from .errors import InputError, join_mistakes
 from .fold_input import FoldInput, Item
 from .inputs import DOCUMENT_ENDINGS, FASTA_ENDINGS, read_file
 from .journal import JOURNAL_FILE
@@ -115,8 +115,7 @@ def _read_files(files: Sequence[str]) -> FoldInput:
                 problems.append("%s: its results would have the names of those of %s. Rename one of them." % (file, owners[name]))
             owners.setdefault(name, file)
     if problems:
-        count = "There are %d mistakes" % len(problems) if len(problems) > 1 else "There is a mistake"
-        raise InputError("%s in the files; nothing was sent." % count, problems)
+        raise join_mistakes(problems)
     made.options = dict(options or {})
     made.warnings += ["%s: %s" % (_some_files(named), warning) for warning, named in warnings.items()]
     return made

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
 
-from .errors import InputError, join_mistakes
+from .errors import MAX_TOLD_MISTAKES, InputError, join_mistakes
 
 #: GraphQL has no larger whole numbers.
 MAX_INTEGER = 2**31 - 1
 MAX_SHOWN_CHARACTERS = 40
-#: The last mistake of a file that is told.
-MAX_MISTAKES = 10
 
 
 def describe(value: Any) -> str:
@@ -37,11 +35,17 @@ class OddInteger(int):
 
 
 class Mistakes:
-    """Mistakes of a document, each once, in the order in which they are found. The last of `limit` ends the reading."""
+    """Mistakes of a file, each once, in the order in which they are found.
 
-    def __init__(self, limit: int = MAX_MISTAKES) -> None:
+    The last of `limit` ends the reading of a document. With `counts_rest` readers of single lines go on,
+    and the mistakes behind are counted.
+    """
+
+    def __init__(self, limit: int = MAX_TOLD_MISTAKES, counts_rest: bool = False) -> None:
         self.lines: List[str] = []
         self._limit = limit
+        self._counts_rest = counts_rest
+        self._more = 0
 
     @property
     def is_full(self) -> bool:
@@ -54,21 +58,23 @@ class Mistakes:
             raise _Enough
 
     def read(self, reader: Callable[[], Any]) -> Any:
-        """What a reader returns; what ends it becomes one more mistake. Nothing is read after the last one."""
-        if self.is_full:
+        """What a reader returns; what ends it becomes one more mistake."""
+        if self.is_full and not self._counts_rest:
             return None
         try:
             return reader()
         except _Enough:
             return None
         except InputError as error:
-            if not self.is_full and str(error) not in self.lines:
+            if self.is_full:
+                self._more += 1
+            elif str(error) not in self.lines:
                 self.lines.append(str(error))
 
     def finish(self) -> None:
         """Raises InputError with all mistakes, if there are some."""
         if self.lines:
-            raise join_mistakes(self.lines, self.is_full)
+            raise join_mistakes(self.lines, self._more if self._counts_rest or not self.is_full else None)
 
 
 class _Enough(InputError):

@@ -13,9 +13,9 @@ from .own import check_own
 Items = Union[FoldInput, Sequence[Mapping[str, Any]]]
 
 
-def submission_key(submission: Mapping[str, Any], again: str = "") -> str:
+def submission_key(submission: Mapping[str, Any], again: Optional[str] = None) -> str:
     """The key of an input: the same content is the same key, whatever the order of its members."""
-    content = json.dumps([submission, again], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    content = json.dumps([submission, again or ""], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return "py-" + hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:48]
 
 
@@ -32,7 +32,7 @@ def plain_submission(items: Items, options: Mapping[str, Any]) -> Dict[str, Any]
 
 
 def make_submission(
-    items: Items, options: Mapping[str, Any], again: str = "", key: Optional[str] = None
+    items: Items, options: Mapping[str, Any], again: Optional[str] = None, key: Optional[str] = None
 ) -> Dict[str, Any]:
     """The input with its key: `key`, else that of the file, else one made of the content and the word `again`."""
     submission = plain_submission(items, options)

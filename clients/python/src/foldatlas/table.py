@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from .text import table_cell
 
@@ -12,8 +12,8 @@ Row = Dict[str, Any]
 class Table(List[Row]):
     """Rows as dicts with the same keys, in the order asked for; what is missing is None."""
 
-    def __init__(self, columns: Sequence[str], rows: Sequence[Row] = ()) -> None:
-        super().__init__(rows)
+    def __init__(self, columns: Sequence[str], rows: Optional[Sequence[Row]] = None) -> None:
+        super().__init__(rows or ())
         self.columns = list(columns)
 
     def to_dataframe(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import Any
 
 # Control characters, halves of characters, and format characters such as those that reverse the
 # direction of text.
@@ -30,11 +31,26 @@ def for_terminal(text: str) -> str:
     return re.sub(r"[^\n\t]+", lambda match: plain_text(match[0]), text)
 
 
+def round_numbers(value: Any) -> Any:
+    """The same with at most four decimals, which is more than any score means."""
+    if isinstance(value, dict):
+        return {name: round_numbers(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [round_numbers(one) for one in value]
+    return round(value, 4) + 0.0 if isinstance(value, float) else value
+
+
+def format_number(value: float) -> str:
+    """A number with at most four decimals, such as "0.5" and "80"."""
+    text = "%.4f" % (round(value, 4) + 0.0)
+    return text.rstrip("0").rstrip(".")
+
+
 def table_cell(value: object) -> str:
     """A cell of a tab-separated table; empty for None. Spreadsheets do not run it as a formula."""
     if value is None:
         return ""
     if isinstance(value, dict):
-        value = " ".join("%s:%s" % entry for entry in value.items())
-    text = plain_text(str(value))
+        value = " ".join("%s:%s" % (name, table_cell(one)) for name, one in value.items())
+    text = format_number(value) if isinstance(value, float) else plain_text(str(value))
     return "'" + text if _FORMULA.match(text) and not _NUMBER.match(text) else text

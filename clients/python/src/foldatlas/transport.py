@@ -33,6 +33,8 @@ DEFAULT_URL = "http://127.0.0.1:4000/graphql"
 MAX_TRIES = 5
 DEFAULT_PAUSE_SECONDS = 5.0
 MAX_PAUSE_SECONDS = 60.0
+#: How long an answer may take. The gateway gives up before.
+TIMEOUT_SECONDS = 270.0
 #: The gateway sends a sign of life every 12 seconds.
 STREAM_TIMEOUT_SECONDS = 60.0
 #: Files that are downloaded at the same time.
@@ -62,7 +64,7 @@ class Transport:
     can be read.
     """
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 270.0) -> None:
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: Optional[float] = None) -> None:
         given = url or os.environ.get("FOLDATLAS_URL") or DEFAULT_URL
         parts = urllib.parse.urlsplit(given)
         if parts.scheme not in ("http", "https") or not parts.netloc:
@@ -71,7 +73,7 @@ class Transport:
         self.base = base[: -len("/graphql")] if base.endswith("/graphql") else base
         self.url = self.base + "/graphql"
         self.token = read_token(token if token is not None else os.environ.get("FOLDATLAS_TOKEN", ""))
-        self.timeout = timeout
+        self.timeout = TIMEOUT_SECONDS if timeout is None else timeout
         self._opener = urllib.request.build_opener(_NoRedirect)
         #: Gets a sentence when the gateway is away and is waited for.
         self.say: Callable[[str], None] = lambda line: None
