@@ -11,7 +11,8 @@ import time
 import unittest
 import uuid
 
-from foldatlas import AsyncFoldAtlas, FoldAtlas, FoldAtlasError, InputError, chain, parse_input
+from foldatlas import AsyncFoldAtlas, FoldAtlas, FoldAtlasError, InputError, chain, parse_input, read_input
+from foldatlas.report import describe_issue
 
 from .test_shapes import ALPHAFOLD, BOLTZ, PROTENIX, SERVER
 
@@ -177,6 +178,132 @@ class Library(unittest.TestCase):
         rows, events = asyncio.run(run())
         self.assertEqual(rows[0]["hash"], INSULIN)
         self.assertEqual((events[-1]["saved"], events[-1]["missing"]), (1, []))
+
+
+def alphafold(bonds=(), **protein):
+    entries = [{"protein": {"id": "A", "sequence": CHAIN_A, **protein}}, {"ligand": {"id": "L", "ccdCodes": ["ATP"]}}]
+    return json.dumps({"name": "j", "modelSeeds": [], "dialect": "alphafold3", "version": 2, "sequences": entries, "bondedAtomPairs": list(bonds)})
+
+
+def served(**protein):
+    entries = [{"proteinChain": {"sequence": CHAIN_A, "count": 1}}, {"proteinChain": {"sequence": CHAIN_A, "count": 1, **protein}}]
+    return json.dumps([{"name": "s", "dialect": "alphafoldserver", "version": 1, "sequences": entries}])
+
+
+def protenix(**bond):
+    ends = {"entity1": 1, "copy1": 1, "position1": 1, "atom1": "N", "entity2": 2, "copy2": 1, "position2": 1, "atom2": "PG", **bond}
+    entries = [{"proteinChain": {"sequence": CHAIN_A, "count": 2}}, {"ligand": {"ligand": "CCD_ATP", "count": 1}}]
+    return json.dumps([{"name": "n", "sequences": entries, "covalent_bonds": [ends]}])
+
+
+def boltz(constraints=(), ccd="ATP", **protein):
+    entries = [{"protein": {"id": "A", "sequence": CHAIN_A, **protein}}, {"ligand": {"id": "L", "ccd": ccd}}]
+    return json.dumps({"sequences": entries, "constraints": list(constraints)})
+
+
+def own(*chains_of_items, **more):
+    return json.dumps({**more, "items": [{"chains": [{"protein": {"sequence": one, "ids": ["ABC"[place]]}} for place, one in enumerate(chains)]} for chains in chains_of_items]})
+
+
+def modified(position, code="ptmType", place="ptmPosition"):
+    return {"modifications": [{code: "SEP", place: position}]}
+
+
+#: A file, and how the only line about it begins: with the place as the file counts, and what is wrong there.
+PLACES = [
+    ("a.fasta", ">a\nGIV\n>b\nG1V\n", 'record 2 (b): "1" at position 2 is not'),
+    ("a.fasta", "\n\n>a\nGIV:G1V\n", 'record 1 (a), chain 2: "1" at position 2 is not'),
+    ("a.fasta", ">\r\nGIV\r\n>\r\n\r\nGIV1\r\n", 'record 2: "1" at position 4 is not'),
+    ("a.fasta", ">a|protein:dna\nGIV\n", "record 1 (a): it has 1 chain and 2 kinds."),
+    ("a.fasta", ">a|protein:ccd\nGIV:??\n", 'record 1 (a), chain 2: "??" is not a chemical component code.'),
+    ("a.fasta", ">A|protein|\nGIV\n>B|smiles\nC(\n", "record 2 (B): This is not a SMILES string"),
+    ("a.fasta", ">A|protein|\nGIV\n>B|ccd\nATP MG\n", "record 2 (B): This ligand has 2 components (ATP, MG)"),
+    ("a.fasta", ">A|protein|\nGIV\n>A|rna\nACGU\n", "record 2 (A): record 1 (A) has the same chain id."),
+    ("a.fasta", ">protein|name=x\nGIV\n>ligand|name=y\nC(\n", "record 2 (y): This is not a SMILES string"),
+    ("a.fasta", ">x\nGIV\n>y\nGIVE\n>z\nGIV\n", "record 3 (z): This is the same as record 1 (x). Both are"),
+    ("a.fasta", ">x\nGIV\n>x\nGIVE\n", 'record 2 (x): Record 1 (x) is called "x" too.'),
+    ("a.fasta", ">x\n\n", "record 1 (x): The sequence is empty."),
+    ("a.fasta", ">%s\nG1V\n" % ("n" * 60), 'record 1 (%s…): "1" at position 2' % ("n" * 40)),
+    ("a.csv", "name,sequence\na,GIV\nb,G1V\n", 'line 3, column sequence: "1" at position 2 is not'),
+    ("a.csv", "name,sequence,rna\na,GIV,ACG!\n", 'line 2, column rna: "!" at position 4 is not'),
+    ("a.csv", "name,sequence\na,GIV:G1V\n", 'line 2, column sequence, chain 2: "1" at position 2'),
+    ("a.csv", 'name,protein,smiles_2\n"a\nb",GIV,\n\nc,GIV,C(\n', "line 5, column smiles_2: This is not a SMILES string"),
+    ("a.csv", "name,kind,value\na,protein,GIV\na,ccd,??\n", 'line 3, column value: "??" is not a chemical'),
+    ("a.csv", "name,kind,value\na,x,GIV\n", "line 2, column kind: x is no kind of chain"),
+    ("a.csv", "name,kind,value\n,rna,GIV\n", "line 2, column name: there is no name."),
+    ("a.csv", "name,sequence\na,GIV,x\n", "line 2: there are more cells"),
+    ("a.csv", "name,colour\na,GIV\n", "line 1, column colour: this is not understood."),
+    ("a.csv", "name,rna,rna\na,G,G\n", "line 1, column rna: this stands twice."),
+    ("a.csv", 'name,sequence\na,"GIV\n', "line 2: a quote is opened and never closed."),
+    ("a.tsv", "name\tsequence\na\tGIV\na\tGIVE\n", 'line 3: Line 2 is called "a" too.'),
+    ("a.tsv", "name\tsequence\na\tGIV\nb\tGIV\n", "line 3: This is the same as line 2."),
+    ("a.tsv", "name\tsequence\na\t\n", "line 2: The item has no chains."),
+    ("a.json", alphafold(sequence="G1V"), 'sequences[0].protein.sequence: "1" at position 2 is not'),
+    ("a.json", alphafold(**modified(99)), "sequences[0].protein.modifications[0].ptmPosition: Position 99 is outside the chain, which has 21. Positions count from 1."),
+    ("a.json", alphafold(**modified(10)), "sequences[0].protein.modifications[0].ptmPosition: SEP is no modification of residue 10, which is I."),
+    ("a.json", alphafold(**modified("9")), "sequences[0].protein.modifications[0].ptmPosition: this must be a whole number from 1"),
+    ("a.json", alphafold([[["A", 6, "QQ"], ["L", 1, "PG"]]]), 'bondedAtomPairs[0][0][2]: CYS has no heavy atom "QQ".'),
+    ("a.json", alphafold([[["A", 22, "N"], ["L", 1, "PG"]]]), "bondedAtomPairs[0][0][1]: Position 22 is outside the chain"),
+    ("a.json", alphafold(id="L"), 'sequences[1].ligand.id: The chain id "L" is taken by sequences[0].protein.id.'),
+    ("a.json", alphafold(id=["A", "L"]), 'sequences[1].ligand.id: The chain id "L" is taken by sequences[0].protein.id[1].'),
+    ("a.json", served(**modified(99)), "[0].sequences[1].proteinChain.modifications[0].ptmPosition: Position 99 is outside"),
+    ("a.json", served(sequence="G1V"), '[0].sequences[1].proteinChain.sequence: "1" at position 2'),
+    ("a.json", protenix(position1=99), "[0].covalent_bonds[0].position1: Position 99 is outside"),
+    ("a.json", protenix(entity1=9), "[0].covalent_bonds[0].entity1: there is no entity 9"),
+    ("a.json", protenix(), "[0].sequences[0].proteinChain.count: 2 copies of 21"),
+    ("a.yaml", boltz(sequence="G1V"), 'sequences[0].protein.sequence: "1" at position 2'),
+    ("a.yaml", boltz(**modified(99, "ccd", "position")), "sequences[0].protein.modifications[0].position: Position 99 is outside"),
+    ("a.yaml", boltz(ccd="??"), 'sequences[1].ligand.ccd: "??" is not a chemical component code.'),
+    ("a.yaml", boltz(ccd=["ATP", "??"]), 'sequences[1].ligand.ccd[1]: "??" is not a chemical component code.'),
+    ("a.yaml", boltz([{"pocket": {"binder": "L", "contacts": [["A", 1], ["A", 99]]}}]), "constraints[0].pocket.contacts[1][1]: Position 99 is outside"),
+    ("a.yaml", own(["GIV"], ["GIV", "G1V"]), 'items[1].chains[1].protein.sequence: "1" at position 1 (0-based)'),
+    ("a.yaml", own(["GIV"], ["GIV"]), "items[1]: This is the same as items[0]."),
+    ("a.yaml", own(["GIV"], [7]), "items[1].chains[0].protein.sequence: this must be a text"),
+    ("a.yaml", own(["GIV"], repeat=0), "repeat: `repeat` is 0."),
+    ("a.json", json.dumps(json.loads(own(["GIV"], ["GIV", "G1V"]))["items"]), '[1].chains[1].protein.sequence: "1" at position 1 (0-based)'),
+]
+
+
+@unittest.skipUnless(URL, "FOLDATLAS_TEST_URL names no gateway")
+class Places(unittest.TestCase):
+    def lines(self, made):
+        check = FoldAtlas(URL, token()).check(made)
+        return [describe_issue(one) for one in check["issues"] or check["warnings"]]
+
+    def test_a_mistake_is_named_by_the_place_in_its_file(self):
+        for name, text, begin in PLACES:
+            with self.subTest(name, begin=begin):
+                try:
+                    lines = self.lines(parse_input(text, name))
+                except InputError as error:
+                    lines = str(error).split("\n")
+                self.assertEqual([line[: len(begin)] for line in lines if line.startswith(begin)], [begin], lines)
+                self.assertNotRegex("\n".join(lines), r"\b(items|chains)\.\d")
+
+    def test_a_list_from_python_has_the_paths_of_its_items(self):
+        (line,) = self.lines([{"chains": [chain("protein", "GIV"), chain("protein", "G1V")]}])
+        self.assertTrue(line.startswith('items[0].chains[1].protein.sequence: "1" at position 1 (0-based)'), line)
+        with self.assertRaisesRegex(InputError, r"^items\[0\]\.chains\[0\]\.protein\.sequence: this must be a text"):
+            self.lines([{"chains": [{"protein": {"sequence": 7}}]}])
+
+    def test_several_files_are_named_and_their_items_by_the_names_that_they_get(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("a.fasta", ">x\nGIV\n"), ("b.csv", "name,sequence\nx,GIV\ny,G1V\n"), ("c.yaml", own(["GIV", "GIVE"], ["G1V"]))):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            made = read_input(folder)
+            self.assertEqual(
+                [line.split(" is not")[0] for line in self.lines(made)],
+                [
+                    '%s: line 3, column sequence: "1" at position 2' % os.path.join(folder, "b.csv"),
+                    '%s: items[1].chains[0].protein.sequence: "1" at position 1 (0-based)' % os.path.join(folder, "c.yaml"),
+                ],
+            )
+            made.items = [{**item, "chains": [chain("protein", "GIVE" if item["name"] == "b_y" else "GIV")]} for item in made.items[:3]]
+            self.assertIn(
+                "%s: line 2: This is the same as item a." % os.path.join(folder, "b.csv"),
+                [line.split(" Both")[0] for line in self.lines(made)],
+            )
 
 
 @unittest.skipUnless(URL, "FOLDATLAS_TEST_URL names no gateway")

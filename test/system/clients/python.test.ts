@@ -24,6 +24,7 @@ describe('the Python client', () => {
     ['tests.test_screen', 'folds folders, over several batches, and pays for none of them twice'],
     ['tests.test_gateway_commands', 'hands the commands of the npm package on'],
     ['tests.test_gateway.Library', 'looks up, folds, saves and ranks'],
+    ['tests.test_gateway.Places', 'names mistakes by their places in the file'],
     ['tests.test_gateway.CommandLine', 'does the same from the command line'],
   ])('%s: %s', async (suite) => {
     place.world.forget();

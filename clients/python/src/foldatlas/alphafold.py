@@ -44,7 +44,7 @@ def read_alphafold(document: Node, name: str) -> Draft:
             fields = value.fields(("id", "ccdCodes", "smiles", "description"))
             ids = fields.require("id").text_or_texts()
             codes, smiles = fields.find("ccdCodes"), fields.find("smiles")
-            draft.ligand(value, ids, codes and codes.texts(), smiles and smiles.text(), (codes or smiles or value).place)
+            draft.ligand(value, ids, codes and codes.texts(), smiles and smiles.text(), codes or smiles)
             continue
         if kind not in POLYMERS:
             entry.fail("`%s` is no kind of chain that is read: use protein, rna, dna or ligand." % kind)
@@ -85,7 +85,7 @@ def read_server_job(job: Node, name: str) -> Draft:
             fields = value.fields(("count", kind))
             code = fields.require(kind)
             for _ in range(read_count(fields.find("count"))):
-                draft.ligand(value, None, [re.sub(r"^CCD_", "", code.text())], None, code.place)
+                draft.ligand(value, None, [re.sub(r"^CCD_", "", code.text())], None, code)
             continue
         if kind not in kinds:
             entry.fail("`%s` is no kind of chain that is read: use %s, ligand or ion." % (kind, ", ".join(kinds)))

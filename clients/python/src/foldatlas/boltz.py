@@ -22,7 +22,7 @@ def read_boltz(document: Node, name: str) -> Draft:
             fields = value.fields(("id", "smiles", "ccd"))
             ids = fields.require("id").text_or_texts()
             codes, smiles = fields.find("ccd"), fields.find("smiles")
-            draft.ligand(value, ids, codes and codes.text_or_texts(), smiles and smiles.text(), (codes or smiles or value).place)
+            draft.ligand(value, ids, codes and codes.text_or_texts(), smiles and smiles.text(), codes or smiles)
             continue
         if kind not in POLYMERS:
             entry.fail("`%s` is no kind of chain that is read: use protein, rna, dna or ligand." % kind)

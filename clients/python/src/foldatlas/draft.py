@@ -63,7 +63,7 @@ class Draft:
         modifications: Sequence[Tuple[Node, Node]],
     ) -> None:
         """Adds a chain. `modifications` are codes with 1-based positions."""
-        at = self._chain_at(kind, node)
+        at = self._chain_at(kind, node, len(ids or ()))
         made: Dict[str, Any] = {**_named(ids), "sequence": sequence.text()}
         if modifications:
             made["modifications"] = []
@@ -82,16 +82,19 @@ class Draft:
         ids: Optional[Sequence[str]],
         ccd: Optional[Sequence[str]],
         smiles: Optional[str],
-        place: Optional[str] = None,
+        given: Optional[Node] = None,
     ) -> None:
-        """Adds a ligand, which is given in one of two ways. `place` is where."""
+        """Adds a ligand, whose codes or SMILES are `given`; either, not both."""
         if (ccd is None) == (smiles is None):
             node.fail("a ligand has either its codes or its SMILES, not both or neither.")
-        at = self._chain_at("ligand", node)
-        given = {"ccd": list(ccd)} if ccd is not None else {"smiles": smiles}
-        for key in given:
-            self.places["%s.%s" % (at, key)] = place or node.place
-        self.chains.append({"ligand": {**_named(ids), **given}})
+        at = self._chain_at("ligand", node, len(ids or ()))
+        found = {"ccd": list(ccd)} if ccd is not None else {"smiles": smiles}
+        for key in found:
+            self.places["%s.%s" % (at, key)] = (given or node).place
+        if given is not None and isinstance(given.value, str):
+            # One text with all codes, which have no places of their own.
+            self.places.update({"%s.ccd.%d" % (at, index): given.place for index in range(len(ccd or ()))})
+        self.chains.append({"ligand": {**_named(ids), **found}})
 
     def bond(self, place: str, atoms: Sequence[Atom]) -> None:
         at = "covalentBonds.%d" % len(self.bonds)
@@ -115,10 +118,15 @@ class Draft:
         listed = [{"chainId": one.chain, "residueIndex": one.residue - 1} for one in contacts]
         self.pocket = {"binderChainId": binder, "contacts": listed}
 
-    def _chain_at(self, kind: str, node: Node) -> str:
+    def _chain_at(self, kind: str, node: Node, count: int) -> str:
+        """The path of the next chain, of which the places are noted: of its ids, `count`, too."""
         at = "chains.%d.%s" % (len(self.chains), kind)
-        self.places.update({"chains.%d" % len(self.chains): node.place, at + ".ids": node.place + ".id"})
-        self.places[at] = node.place
+        given = node.value if isinstance(node.value, dict) else {}
+        key = next((one for one in ("id", "count") if one in given), "")
+        ids = ("%s.%s" % (node.place, key)).rstrip(".")
+        self.places.update({"chains.%d" % len(self.chains): node.place, at: node.place, at + ".ids": ids})
+        if not isinstance(given.get(key), list):
+            self.places.update({"%s.ids.%d" % (at, index): ids for index in range(count)})
         return at
 
 

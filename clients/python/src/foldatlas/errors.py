@@ -57,11 +57,13 @@ MAX_TOLD_MISTAKES = 10
 class InputError(ValueError):
     """A file or a value cannot be folded. Nothing was sent.
 
-    `issues` has one sentence for each mistake, of which the message has the first ten.
+    `issues` has one sentence for each mistake, of which the message has the first ten. `count` is how
+    many there are, which may be more than are listed.
     """
 
-    def __init__(self, message: str, issues: Optional[List[str]] = None) -> None:
+    def __init__(self, message: str, issues: Optional[List[str]] = None, count: Optional[int] = None) -> None:
         self.issues: List[str] = issues or []
+        self.count = max(1, len(self.issues)) if count is None else count
         super().__init__("\n".join([message, *self.issues[:MAX_TOLD_MISTAKES]]))
 
 
@@ -84,4 +86,4 @@ def join_mistakes(lines: Sequence[str], more: Optional[int] = 0) -> InputError:
         return InputError("The first {:,} mistakes are told; nothing was sent.".format(len(lines)), list(lines))
     count = len(lines) + more
     first = ", of which the first %d are told" % MAX_TOLD_MISTAKES if count > MAX_TOLD_MISTAKES else ""
-    return InputError("There are {:,} mistakes{}; nothing was sent.".format(count, first), list(lines))
+    return InputError("There are {:,} mistakes{}; nothing was sent.".format(count, first), list(lines), count)

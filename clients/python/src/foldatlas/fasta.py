@@ -53,7 +53,8 @@ def parse_fasta(text: str) -> FoldInput:
 
 def _place(number: int, head: str) -> str:
     boltz = _BOLTZ.fullmatch(head)
-    name = boltz[1] if boltz else _split_header(head)[0]
+    chai = _CHAI.fullmatch(head)
+    name = boltz[1] if boltz else chai[2][len("name=") :] if chai and chai[2].startswith("name=") else _split_header(head)[0]
     shown = name[:MAX_SHOWN_CHARACTERS] + ("…" if len(name) > MAX_SHOWN_CHARACTERS else "")
     return "record %d (%s)" % (number, shown) if shown else "record %d" % number
 

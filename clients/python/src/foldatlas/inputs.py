@@ -33,6 +33,8 @@ DOCUMENT_ENDINGS = (".yaml", ".yml", ".json")
 #: Lines of letters alone: no other format is read from a text without a colon or a bracket.
 _BARE_SEQUENCE = re.compile(r"[A-Za-z*:\s]+")
 
+#: Columns that one message names.
+MAX_TOLD_COLUMNS = 5
 #: Alignments and templates inside files of AlphaFold 3 are large.
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 
@@ -161,11 +163,14 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     lines = _table_lines(text.lstrip("\ufeff"), delimiter)
     columns = [column.strip().lower() for column in next(lines, (1, []))[1]]
     unknown = [one for one in columns if one not in ("name", "kind", "value") and not _COLUMN.match(one)]
-    if unknown or len(set(columns)) != len(columns):
+    if unknown:
         raise InputError(
-            "line 1: the columns %s are not understood. Use `name`, and for chains %s with a number where there are several."
-            % (", ".join(unknown) or "have the same name twice and", ", ".join(("sequence",) + KINDS))
+            "line 1, column %s: this is not understood. Use `name`, and for chains %s with a number where there are several."
+            % (", ".join(one[:MAX_SHOWN_CHARACTERS] or "without a name" for one in unknown[:MAX_TOLD_COLUMNS]), ", ".join(("sequence",) + KINDS))
         )
+    twice = next((one for index, one in enumerate(columns) if one in columns[:index]), None)
+    if twice is not None:
+        raise InputError("line 1, column %s: this stands twice. Number the columns, such as `protein` and `protein_2`." % twice)
     long_form = {"name", "kind", "value"}
     if long_form & set(columns) - {"name"} and long_form != set(columns):
         raise InputError(

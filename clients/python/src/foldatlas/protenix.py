@@ -95,7 +95,7 @@ def _add_entity(draft: Draft, entity: _Entity, is_named: bool) -> None:
             given.fail("a molecule in a file of its own is not read. Give its SMILES.")
         is_code = kind == "ion" or text.startswith("CCD_")
         codes = re.sub(r"^CCD_", "", text).split("_") if is_code else None
-        draft.ligand(value, ids, codes, None if is_code else text, given.place)
+        draft.ligand(value, ids, codes, None if is_code else text, given)
     left_out = [key for key in _ALIGNMENTS if fields.is_given(key)]
     if left_out:
         draft.leave_out("%s of `%s`" % (", ".join(left_out), value.place))

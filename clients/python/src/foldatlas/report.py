@@ -46,9 +46,7 @@ def translate_issue(issue: Issue, source: Optional[FoldInput], first: int = 0) -
     known = None if source is None else _find_place(path, source.places)
     place = known or _member_path(_ITEM.sub(lambda match: "items.%d" % (int(match[1]) - start), path))
     told = {**issue, "path": place if file is None else "%s: %s" % (file, place)}
-    named = _NAMED_ITEMS.get(issue.get("code") or "", 0)
-    if named > 0:
-        told["message"] = _OTHER_ITEM.sub(partial(_name_item, source, first), issue["message"], named)
+    told["message"] = _name_others(issue, path, source, first)
     if source is None or known is None or (match and int(match[1]) in source.own_items):
         return told
     told["message"] = _ZERO_BASED.sub(lambda match: "position %d" % (int(match[1]) + 1), told["message"])
@@ -58,9 +56,28 @@ def translate_issue(issue: Issue, source: Optional[FoldInput], first: int = 0) -
     return told
 
 
-#: How many items a sentence names by their positions, by the code of the issue.
-_NAMED_ITEMS = {"IDENTICAL_ITEM": 2, "DUPLICATE_NAME": 1}
 _OTHER_ITEM = re.compile(r"\b[Ii]tem (\d{1,9})\b")
+_ITSELF = re.compile(r"^Item \d{1,9} is ")
+_OTHER_CHAIN = re.compile(r"(?<= is taken by )chains\.\d{1,9}\.[a-z]{1,9}\.ids\.\d{1,9}\b")
+
+
+def _name_others(issue: Issue, path: str, source: Optional[FoldInput], first: int) -> str:
+    """A sentence that names other items and chains by their places in the file."""
+    message = issue["message"]
+    if issue.get("code") == "DUPLICATE_CHAIN_ID":
+        item = ".".join(path.split(".")[:2])
+
+        def place(match: "re.Match[str]") -> str:
+            return (source and _find_place("%s.%s" % (item, match[0]), source.places)) or _member_path(match[0])
+
+        return _OTHER_CHAIN.sub(place, message, 1)
+    if issue.get("code") == "IDENTICAL_ITEM":
+        message = _ITSELF.sub("This is ", message)
+    if issue.get("code") in ("IDENTICAL_ITEM", "DUPLICATE_NAME"):
+        return _OTHER_ITEM.sub(partial(_name_item, source, first), message, 1)
+    return message
+
+
 #: Places in files of lines, which are no paths: what stands behind them in a path is not in the file.
 _PROSE = re.compile(r"(?:record|line) \d|the complex")
 

@@ -77,6 +77,8 @@ def _read_files(files: Sequence[str]) -> FoldInput:
     first_file = ""
     owners: Dict[str, str] = {}
     problems: List[str] = []
+    #: Mistakes that a file has beyond those that it tells.
+    more = 0
     seen: Dict[str, str] = {}
     warnings: Dict[str, List[str]] = {}
     for file in files:
@@ -98,6 +100,7 @@ def _read_files(files: Sequence[str]) -> FoldInput:
         except InputError as error:
             lines = error.issues or _without_path(str(error), file).split("\n")
             problems += ["%s: %s" % (file, line) for line in lines if line]
+            more += max(0, error.count - len(lines))
             continue
         first = len(made.items)
         made.files.append((file, first))
@@ -115,7 +118,7 @@ def _read_files(files: Sequence[str]) -> FoldInput:
                 problems.append("%s: its results would have the names of those of %s. Rename one of them." % (file, owners[name]))
             owners.setdefault(name, file)
     if problems:
-        raise join_mistakes(problems)
+        raise join_mistakes(problems, more)
     made.options = dict(options or {})
     made.warnings += ["%s: %s" % (_some_files(named), warning) for warning, named in warnings.items()]
     return made
