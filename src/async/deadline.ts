@@ -48,17 +48,18 @@ export function withTimeout<T, R = T>(
   work: Promise<T>,
   milliseconds: number,
   onTimeout: () => R,
+  clock: Pick<Clock, 'after'> = systemClock,
 ): Promise<T | R> {
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer: (() => void) | undefined;
   let reading: NodeJS.Immediate | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
+    stopTimer = clock.after(milliseconds, () => {
       // Node runs timers before it reads received data, and immediates after.
       reading = setImmediate(resolve);
-    }, milliseconds);
+    });
   }).then(onTimeout);
   return Promise.race([work, late]).finally(() => {
-    clearTimeout(timer);
+    stopTimer?.();
     clearImmediate(reading);
   });
 }

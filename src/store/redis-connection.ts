@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { RedisClientType } from '@redis/client';
+import { type Clock, systemClock } from '../async/clock.ts';
 import { withTimeout } from '../async/deadline.ts';
 import { OperationalError } from '../async/operational-error.ts';
 import type { StoreUsage } from './ledger/ledger.ts';
@@ -53,17 +54,23 @@ export interface RedisConnection {
 /** Loaded on first use: 400 modules, a tenth of the start-up time. */
 const loadClient = () => createRequire(import.meta.url)('@redis/client') as typeof import('@redis/client');
 
-function createRedisClient(url: string): RedisClientType {
-  return loadClient().createClient({
-    url,
-    disableOfflineQueue: true,
-    commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
-    socket: {
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) * (0.5 + Math.random() / 2),
-    },
-  }) as RedisClientType;
+/** Time, randomness and the client of a connection. The simulator gives others. */
+export interface RedisPlatform {
+  readonly clock: Pick<Clock, 'after' | 'random'>;
+  /** @param reconnectMs - how long to wait after a number of failed tries */
+  createClient(url: string, reconnectMs: (tries: number) => number): RedisClientType;
 }
+
+const systemPlatform: RedisPlatform = {
+  clock: systemClock,
+  createClient: (url, reconnectMs) =>
+    loadClient().createClient({
+      url,
+      disableOfflineQueue: true,
+      commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
+      socket: { connectTimeout: CONNECT_TIMEOUT_MS, reconnectStrategy: reconnectMs },
+    }) as RedisClientType,
+};
 
 /** The URL without its credentials, for messages. */
 const withoutCredentials = (url: string): string => url.replace(/^([^/]*\/\/).*@/, '$1');
@@ -88,9 +95,13 @@ export function openRedis(
   url: string,
   onError: (error: unknown) => void,
   onReconnected: () => void = () => undefined,
+  { clock, createClient }: RedisPlatform = systemPlatform,
 ): RedisConnection {
   const place = withoutCredentials(url);
-  const client = createRedisClient(url);
+  const client = createClient(
+    url,
+    (tries) => Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) * (0.5 + clock.random() / 2),
+  );
   const pending = new Set<Promise<unknown>>();
   const digests = new Map<string, string>();
   let isClosed = false;
@@ -128,16 +139,18 @@ export function openRedis(
     connect();
   }
 
+  function giveUp(): never {
+    const error = new Error(`no answer within ${COMMAND_TIMEOUT_MS} ms`);
+    onFault(error);
+    reconnect();
+    throw error;
+  }
+
   async function ask(command: readonly string[]): Promise<unknown> {
     if (isClosed) throw new StoreError(`The store ${place} is closed.`);
     const answer = connected.then(() => client.sendCommand(command));
     try {
-      return await withTimeout(answer, COMMAND_TIMEOUT_MS, () => {
-        const error = new Error(`no answer within ${COMMAND_TIMEOUT_MS} ms`);
-        onFault(error);
-        reconnect();
-        throw error;
-      });
+      return await withTimeout(answer, COMMAND_TIMEOUT_MS, giveUp, clock);
     } catch (error) {
       // That the client is offline says less than why.
       const cause = error instanceof loadClient().ErrorReply ? error : (fault ?? error);

@@ -3,10 +3,11 @@ import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { Disk } from './disk.ts';
 import { findViolation, type Violation } from './judge.ts';
 import { CALLERS, type CallerName, type Event, type Plan } from './plan.ts';
+import { RedisStore } from './redis.ts';
 import { type CallerRequest, hookUrl, Process, Replica, type Secrets } from './replica.ts';
 import { Service } from './service.ts';
 import { openedBy } from './sqlite.ts';
-import { EPOCH, Random, settled, VirtualTime } from './virtual-time.ts';
+import { EPOCH, type Life, Random, settled, VirtualTime } from './virtual-time.ts';
 
 const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
   ... on FoldSubmitted { replayed batch { batchId } warnings { code } }
@@ -50,16 +51,24 @@ export interface Line {
   readonly what: string;
 }
 
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The history as the judge sees it. */
 export interface History {
   readonly plan: Plan;
   readonly service: Service;
   readonly asked: readonly Asked[];
   readonly lines: readonly Line[];
-  /** When the operator accepted a lost ledger: what it knew before is given up. */
-  readonly acceptedAt: readonly number[];
+  /**
+   * Between these times the ledger need not know what it knew before `from`: an operator has
+   * accepted a loss, or no gateway can notice it.
+   */
+  readonly givenUp: readonly Span[];
   /** From when on the ledger lacked a paid key, until it was accepted. */
-  readonly losses: readonly { readonly from: number; readonly to: number }[];
+  readonly losses: readonly Span[];
   /** When documents may have been lost with the file of the ledger. */
   readonly filesLostAt: readonly number[];
   /** Pairs of an event and the state of a key that it met. */
@@ -79,6 +88,8 @@ export interface Outcome {
 const HOUR_MS = 3_600_000;
 /** The longest that a request may take: a Submit of 150 s, after a wait of 30 s for another one. */
 const MAX_ANSWER_MS = 400_000;
+/** How long a gateway may take to be connected again, and to look at the ledger. */
+const NOTICE_MS = 10_000;
 const AMINO = 'ACDEFGHIKLMNPQRSTVWY';
 
 const at = (value: unknown, ...path: (string | number)[]): unknown =>
@@ -93,10 +104,11 @@ class World {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly service: Service;
-  readonly disk: Disk;
+  readonly #disk: Disk | undefined;
+  readonly #redis: RedisStore | undefined;
   readonly asked: Asked[] = [];
   readonly lines: Line[] = [];
-  readonly acceptedAt: number[] = [];
+  readonly givenUp: { from: number; to: number }[] = [];
   readonly losses: { from: number; to: number }[] = [];
   readonly filesLostAt: number[] = [];
   readonly powerCutAt: number[] = [];
@@ -105,21 +117,54 @@ class World {
   readonly #processes = new Set<Process>();
   readonly #leaving: Promise<void>[] = [];
   readonly #secrets: string[] = ['secret-0-of-this-simulated-world'];
-  #skewMs = 0;
+  /** How far the clock of each slot is ahead; with SQLite all have one. */
+  readonly #skewsMs = [0, 0, 0];
   #processCount = 0;
   #backedUpAt: number | undefined;
   isStuck: string | undefined;
 
-  constructor(plan: Plan, folder: string) {
+  constructor(
+    plan: Plan,
+    time: VirtualTime,
+    random: Random,
+    disk: Disk | undefined,
+    redis: RedisStore | undefined,
+  ) {
     this.plan = plan;
-    this.random = new Random(plan.seed + 0x5eed);
-    this.time = new VirtualTime(this.random);
+    this.random = random;
+    this.time = time;
+    this.#disk = disk;
+    this.#redis = redis;
+    if (redis !== undefined) redis.trouble = plan.storeTrouble;
     this.service = new Service(this.time, this.random, (where, what) => this.#say(where, what));
     this.service.trouble = plan.trouble;
-    this.disk = new Disk(
-      folder,
-      plan.events.some(({ kind }) => kind === 'cut power'),
-    );
+  }
+  get #ledgerUrl(): string {
+    return (this.#redis ?? this.#disk)?.url ?? '';
+  }
+  #skewMs(slot: number): number {
+    return this.#skewsMs[this.#redis === undefined ? 0 : slot] ?? 0;
+  }
+  #createProcess(name: string): Process {
+    const process = new Process(name, () => this.#disk?.save());
+    this.#processes.add(process);
+    const platform = this.#redis?.createPlatform(process);
+    if (platform !== undefined) process.redis = platform;
+    return process;
+  }
+  #open<T>(process: Process, work: () => T): T {
+    return this.#disk === undefined ? openedBy(process, work) : this.#disk.open(process, work);
+  }
+  /** Lets time pass until work is done. */
+  async #await<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const end = () => {
+      isDone = true;
+    };
+    work.then(end, end);
+    await this.time.advance(60_000, () => this.reap() || isDone);
+    if (!isDone) throw new Error('it does not end');
+    return work;
   }
 
   #say(where: string, what: string): void {
@@ -136,7 +181,7 @@ class World {
     for (const process of this.#processes) {
       if (!process.isOver) continue;
       this.#processes.delete(process);
-      this.disk.end(process);
+      this.#disk?.end(process);
       if (process.dieAt < Number.POSITIVE_INFINITY)
         this.#say(process.name, `killed at effect ${process.effects}`);
       for (const asked of this.asked)
@@ -157,17 +202,18 @@ class World {
   async #start(slot: number, secrets = this.#secretsOf()): Promise<boolean> {
     if (this.#slots[slot] !== undefined) return true;
     this.#processCount += 1;
-    const process = new Process(`${'ABC'[slot] ?? '?'}${this.#processCount}`, () => this.disk.save());
-    this.#processes.add(process);
-    const { time, random, service, disk, plan } = this;
+    const process = this.#createProcess(`${'ABC'[slot] ?? '?'}${this.#processCount}`);
+    const { time, random, service, plan } = this;
+    const redis = this.#redis;
     try {
       const replica = new Replica({
-        ...{ process, time, random, service, secrets, ledgerUrl: disk.url },
-        ...{ isShared: plan.isShared, hasWebhooks: plan.hasWebhooks, skew: () => this.#skewMs },
-        open: (work) => disk.open(process, work),
+        ...{ process, time, random, service, secrets, ledgerUrl: this.#ledgerUrl },
+        ...{ isShared: plan.isShared, hasWebhooks: plan.hasWebhooks, skew: () => this.#skewMs(slot) },
+        storeNow: redis && (() => redis.now()),
+        open: (work) => this.#open(process, work),
       });
       this.#slots[slot] = replica;
-      if (!(await replica.start())) throw new Error('it does not start with these secrets');
+      if (!(await this.#await(replica.start()))) throw new Error('it does not start with these secrets');
       this.#say(process.name, 'starts');
       return true;
     } catch (error) {
@@ -214,18 +260,33 @@ class World {
     this.filesLostAt.push(this.time.now);
     if (this.#isPaidSince(since)) this.losses.push({ from: this.time.now, to: Number.POSITIVE_INFINITY });
   }
+  /** Redis has started without its last writes: a gateway that knows of them has to notice. */
+  #noteStoreLoss(redis: RedisStore, knowers: ReadonlySet<Life>): void {
+    const from = this.time.now;
+    const unnoticed = { from, to: Number.POSITIVE_INFINITY };
+    this.filesLostAt.push(from);
+    this.givenUp.push(unnoticed);
+    const look = (eventCount: number) => {
+      if (![...knowers].some(({ isOver }) => !isOver)) return;
+      if (eventCount === redis.eventCount && !redis.isStalled) {
+        unnoticed.to = this.time.now;
+        this.losses.push({ from: this.time.now, to: Number.POSITIVE_INFINITY });
+      } else this.time.after(NOTICE_MS, () => look(redis.eventCount));
+    };
+    this.time.after(NOTICE_MS, () => look(redis.eventCount));
+  }
   async #accept(): Promise<void> {
-    const process = new Process('operator');
-    this.#processes.add(process);
+    const process = this.#createProcess('operator');
     try {
-      const now = () => EPOCH + Math.round(this.time.now) + this.#skewMs;
-      const isAccepted = await this.disk.open(process, async () => {
-        const ledger = openLedger(this.disk.url, this.#secretsOf(), { now });
+      const now = () => this.#redis?.now() ?? EPOCH + Math.round(this.time.now) + this.#skewMs(0);
+      const accepting = this.#open(process, () => {
+        const ledger = openLedger(this.#ledgerUrl, this.#secretsOf(), { now });
         return openedBy(process, () => ledger.accept()).finally(() => ledger.close());
       });
+      const isAccepted = await this.#await(accepting);
       this.#say('operator', isAccepted ? 'accepts the ledger' : 'has nothing to accept');
       if (isAccepted) {
-        this.acceptedAt.push(this.time.now);
+        this.givenUp.push({ from: this.time.now, to: Number.POSITIVE_INFINITY });
         for (const loss of this.losses) loss.to = Math.min(loss.to, this.time.now);
       }
     } catch (error) {
@@ -346,12 +407,97 @@ class World {
       for (const key of keys) this.coverage.push(`${kind} × ${this.#keyState(caller, key)}`);
   }
 
+  /** Sets the clock of the machine with the file, or that of one of several machines. */
+  #setClock(slot: number, hours: number): void {
+    const redis = this.#redis;
+    if (redis !== undefined && slot === this.plan.replicas) redis.skewMs += hours * HOUR_MS;
+    else this.#skewsMs[redis === undefined ? 0 : slot] = this.#skewMs(slot) + hours * HOUR_MS;
+    const name =
+      redis === undefined ? '' : ` of ${'ABC'[slot] && slot < this.plan.replicas ? 'ABC'[slot] : 'Redis'}`;
+    this.#say('operator', `sets the clock${name} by ${hours} h`);
+  }
+
+  async #playDisk(disk: Disk, event: Event): Promise<void> {
+    switch (event.kind) {
+      case 'back up':
+        if (!disk.backUp()) break;
+        this.#backedUpAt = this.time.now;
+        this.#say('operator', 'backs up');
+        break;
+      case 'restore':
+        if (this.#backedUpAt === undefined) break;
+        await this.#endAll(event.isKilled || !event.isClean);
+        disk.restore(event.isClean);
+        this.#noteLoss(this.#backedUpAt);
+        this.#say('operator', `puts the copy back${event.isClean ? '' : ' beside the log of before'}`);
+        if (event.accepts) await this.#accept();
+        await this.#startAll();
+        break;
+      case 'cut power':
+        await this.#endAll(true);
+        disk.cutPower();
+        this.powerCutAt.push(this.time.now);
+        this.#say('operator', 'the power was cut');
+        await this.#startAll();
+        break;
+      case 'remove file':
+        disk.remove();
+        this.#noteLoss(-1);
+        this.#say('operator', 'removes the file of the ledger');
+        break;
+      case 'remove witness':
+        await this.#endAll(false);
+        disk.removeWitness();
+        this.#say('operator', 'removes the file that says how new the ledger is');
+        await this.#startAll();
+        break;
+    }
+  }
+
+  async #playRedis(redis: RedisStore, event: Event, replica: Replica | undefined): Promise<void> {
+    switch (event.kind) {
+      case 'fail over': {
+        const lost = await redis.failOver(event.end, event.rejoinMs);
+        if (lost !== undefined) this.#say('store', `fails over (${event.end}), without ${lost} writes`);
+        this.powerCutAt.push(this.time.now);
+        break;
+      }
+      case 'restart store': {
+        const loss = await redis.restart(event.lostMs);
+        this.#say(
+          'store',
+          `starts again${loss === undefined ? '' : `, without the last ${event.lostMs} ms`}`,
+        );
+        if (loss !== undefined) this.#noteStoreLoss(redis, loss.knowers);
+        break;
+      }
+      case 'stall store':
+        redis.stall(event.stallMs);
+        this.#say('store', `hangs for ${event.stallMs} ms`);
+        break;
+      case 'cut store':
+        if (replica === undefined) break;
+        redis.cut(replica.process);
+        this.#say(replica.process.name, 'loses its connections to the store');
+        break;
+      case 'lose follower':
+        if (redis.loseFollower()) this.#say('store', 'loses a follower');
+        break;
+      case 'add followers':
+        redis.addFollowers();
+        this.#say('store', 'has all its followers');
+        break;
+    }
+  }
+
   async play(event: Event): Promise<void> {
     await this.time.advance(event.gapMs, this.reap);
     this.reap();
     this.#cover(event);
     const { replica: slot } = event;
     const replica = this.#slots[slot];
+    if (this.#redis !== undefined) await this.#playRedis(this.#redis, event, replica);
+    if (this.#disk !== undefined) await this.#playDisk(this.#disk, event);
     switch (event.kind) {
       case 'submit':
       case 'check':
@@ -370,7 +516,10 @@ class World {
       }
       case 'probe':
         if (replica !== undefined)
-          this.#say(replica.process.name, `is asked: ${(await replica.probe()) ?? 'ready'}`);
+          this.#say(
+            replica.process.name,
+            `is asked: ${(await this.#await(replica.probe()).catch(String)) ?? 'ready'}`,
+          );
         break;
       case 'kill':
         if (replica === undefined) break;
@@ -397,44 +546,11 @@ class World {
           ),
         );
         break;
-      case 'back up':
-        if (!this.disk.backUp()) break;
-        this.#backedUpAt = this.time.now;
-        this.#say('operator', 'backs up');
-        break;
-      case 'restore':
-        if (this.#backedUpAt === undefined) break;
-        await this.#endAll(event.isKilled || !event.isClean);
-        this.disk.restore(event.isClean);
-        this.#noteLoss(this.#backedUpAt);
-        this.#say('operator', `puts the copy back${event.isClean ? '' : ' beside the log of before'}`);
-        if (event.accepts) await this.#accept();
-        await this.#startAll();
-        break;
       case 'accept':
         await this.#accept();
         break;
-      case 'cut power':
-        await this.#endAll(true);
-        this.disk.cutPower();
-        this.powerCutAt.push(this.time.now);
-        this.#say('operator', 'the power was cut');
-        await this.#startAll();
-        break;
-      case 'remove file':
-        this.disk.remove();
-        this.#noteLoss(-1);
-        this.#say('operator', 'removes the file of the ledger');
-        break;
-      case 'remove witness':
-        await this.#endAll(false);
-        this.disk.removeWitness();
-        this.#say('operator', 'removes the file that says how new the ledger is');
-        await this.#startAll();
-        break;
       case 'set clock':
-        this.#skewMs += event.hours * HOUR_MS;
-        this.#say('operator', `sets the clock by ${event.hours} h`);
+        this.#setClock(event.replica, event.hours);
         break;
       case 'days':
         await this.#endAll(false);
@@ -462,9 +578,15 @@ class World {
     for (const process of this.#processes) process.dieAt = Number.POSITIVE_INFINITY;
     await this.#settle();
     this.service.trouble = 0;
+    if (this.#redis !== undefined) {
+      this.#redis.trouble = 0;
+      this.#redis.endStall();
+      this.#redis.addFollowers();
+      await this.time.advance(NOTICE_MS, this.reap);
+    }
     if (!(await this.#start(0))) {
       await this.#endAll(true);
-      this.disk.removeLog();
+      this.#disk?.removeLog();
       await this.#accept();
       if (!(await this.#start(0))) {
         this.isStuck = 'no gateway starts any more';
@@ -486,13 +608,26 @@ class World {
     if (this.plan.hasWebhooks) await this.time.advance(900_000, this.reap);
   }
   async close(): Promise<void> {
-    this.disk.close();
+    for (const process of this.#processes) process.isOver = true;
+    this.#disk?.close();
   }
 }
 
-/** Plays a plan. @param folder - for files, of this worker only */
-export async function playHistory(plan: Plan, folder: string): Promise<Outcome> {
-  const world = new World(plan, folder);
+/** Where a worker has its files, and its Redis. */
+export interface Places {
+  readonly folder: string;
+  readonly socket: string;
+}
+
+/** Plays a plan. */
+export async function playHistory(plan: Plan, { folder, socket }: Places): Promise<Outcome> {
+  const random = new Random(plan.seed + 0x5eed);
+  const time = new VirtualTime(random);
+  const hasPowerCut = plan.events.some(({ kind }) => kind === 'cut power');
+  const disk = plan.store === 'sqlite' ? new Disk(folder, hasPowerCut) : undefined;
+  const redis =
+    plan.store === 'redis' ? await RedisStore.open(socket, time, random, plan.followers) : undefined;
+  const world = new World(plan, time, random, disk, redis);
   try {
     await world.play({ kind: 'start', gapMs: 0, replica: 0 });
     for (let replica = 1; replica < plan.replicas; replica += 1)
@@ -500,8 +635,8 @@ export async function playHistory(plan: Plan, folder: string): Promise<Outcome> 
     for (const event of plan.events) await world.play(event);
     await world.end();
     const hasClockSet = plan.events.some(({ kind }) => kind === 'set clock');
-    const { service, asked, lines, acceptedAt, losses, filesLostAt, powerCutAt, coverage, isStuck } = world;
-    const met = { acceptedAt, losses, filesLostAt, powerCutAt, hasClockSet, isStuck };
+    const { service, asked, lines, givenUp, losses, filesLostAt, powerCutAt, coverage, isStuck } = world;
+    const met = { givenUp, losses, filesLostAt, powerCutAt, hasClockSet, isStuck };
     const history = { plan, service, asked, lines, coverage, ...met };
     return { history, violation: findViolation(history) };
   } finally {

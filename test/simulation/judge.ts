@@ -24,9 +24,9 @@ const submissions = ({ asked }: History): Asked[] => asked.filter(({ kind }) => 
 const sender = ({ asked }: History, { requestId }: Pick<TrueBatch, 'requestId'>): Asked | undefined =>
   asked.find(({ id }) => id === requestId);
 
-/** Whether an operator gave up between two times what the ledger knew. */
-const isGivenUp = ({ acceptedAt }: History, from: number, to: number): boolean =>
-  acceptedAt.some((at) => at >= from && at <= to);
+/** Whether what the ledger knew at a time was given up at a later one. */
+const isGivenUp = ({ givenUp }: History, at: number, later: number): boolean =>
+  givenUp.some(({ from, to }) => from >= at && from <= later && later <= to);
 
 function paidTwice(history: History): string | undefined {
   const byKey = new Map<string, TrueBatch[]>();
@@ -179,7 +179,7 @@ function sendsWhenLost(history: History): string | undefined {
 
 function pollsTooOften(history: History): string | undefined {
   const { service, plan, hasClockSet, asked, powerCutAt, filesLostAt } = history;
-  if (plan.trouble > 0 || hasClockSet) return undefined;
+  if (plan.trouble > 0 || hasClockSet || plan.store === 'redis') return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
   // A refusal that ended an earlier subscription is asked again for a new one.
   const isOwn = ({ batchId, token }: SentToBatch) => service.batches.get(batchId)?.token === token;

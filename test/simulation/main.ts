@@ -1,19 +1,21 @@
-// npm run simulate -- [--seeds N] [--from SEED] [--seed SEED] [--mutant NAME]
+// npm run simulate -- [--store sqlite|redis] [--seeds N] [--from SEED] [--seed SEED]
+// [--mutant NAME]
 import { parseArgs } from 'node:util';
 import { MUTANT_NAMES } from './mutants.ts';
 import { KINDS } from './plan.ts';
 import { printHistory, simulate } from './simulate.ts';
 
 const text = { type: 'string' } as const;
-const { values } = parseArgs({ options: { seeds: text, from: text, seed: text, mutant: text } });
+const { values } = parseArgs({ options: { seeds: text, from: text, seed: text, mutant: text, store: text } });
 const mutant = MUTANT_NAMES.find((name) => name === values.mutant);
 if (values.mutant !== undefined && mutant === undefined)
   throw new Error(`Mutants: ${MUTANT_NAMES.join(', ')}`);
+const store = values.store === 'redis' ? 'redis' : 'sqlite';
 const from = Number(values.seed ?? values.from ?? 1);
 const seeds = values.seed === undefined ? Number(values.seeds ?? 1000) : 1;
 
 const startedAt = performance.now();
-const { played, found, coverage } = await simulate({ from, seeds, mutant });
+const { played, found, coverage } = await simulate({ from, seeds, mutant, store });
 const seconds = (performance.now() - startedAt) / 1000;
 for (const one of found) process.stdout.write(`${printHistory(one, mutant)}\n\n`);
 if (values.seed === undefined) {

@@ -30,6 +30,15 @@ export type Event = { readonly gapMs: number; readonly replica: number } & (
       readonly accepts: boolean;
     }
   | { readonly kind: 'set clock' | 'days'; readonly hours: number }
+  | {
+      readonly kind: 'fail over';
+      /** The end of connections to the old primary. */
+      readonly end: 'closed' | 'silent' | 'demoted';
+      /** When followers follow the new one; null for never. */
+      readonly rejoinMs: number | null;
+    }
+  | { readonly kind: 'restart store'; readonly lostMs: number }
+  | { readonly kind: 'stall store'; readonly stallMs: number }
   | { readonly kind: Plain }
 );
 const PLAIN = [
@@ -43,12 +52,22 @@ const PLAIN = [
   'cut power',
   'remove file',
   'remove witness',
+  'cut store',
+  'lose follower',
+  'add followers',
 ] as const;
 type Plain = (typeof PLAIN)[number];
 export type EventKind = Event['kind'];
 
+export type StoreKind = 'sqlite' | 'redis';
+
 export interface Plan {
   readonly seed: number;
+  readonly store: StoreKind;
+  /** How many followers a Redis has. */
+  readonly followers: number;
+  /** The share of commands of Redis that meet trouble. */
+  readonly storeTrouble: number;
   readonly replicas: number;
   /** Whether all callers use one key of the service. */
   readonly isShared: boolean;
@@ -66,7 +85,27 @@ const WEIGHTS = {
   ...{ submit: 46, check: 3, cancel: 4, watch: 5, list: 2, kill: 9, restore: 8, days: 1, 'set clock': 1 },
   ...{ probe: 2, stop: 4, start: 8, 'rotate secret': 5, 'forget secret': 2, 'back up': 8, accept: 1 },
   ...{ 'cut power': 3, 'remove file': 1, 'remove witness': 1 },
+  ...{
+    'fail over': 6,
+    'restart store': 5,
+    'stall store': 4,
+    'cut store': 5,
+    'lose follower': 4,
+    'add followers': 4,
+  },
 } as const satisfies Record<EventKind, number>;
+/** Events of one kind of store. */
+const ONLY_SQLITE: readonly EventKind[] = [
+  'restore',
+  'back up',
+  'cut power',
+  'remove file',
+  'remove witness',
+];
+const ONLY_REDIS: readonly EventKind[] = [
+  ...['fail over', 'restart store', 'stall store', 'cut store'],
+  ...['lose follower', 'add followers'],
+] as const;
 export const KINDS = Object.keys(WEIGHTS) as EventKind[];
 
 function pickKind(random: Random, allowed: readonly EventKind[]): EventKind {
@@ -80,13 +119,23 @@ function pickKind(random: Random, allowed: readonly EventKind[]): EventKind {
 }
 
 /** The plan of a seed. */
-export function createPlan(seed: number): Plan {
+export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
   const random = new Random(seed);
+  const isRedis = store === 'redis';
   const replicas = random.pick([1, 2, 2, 3]);
   const hasWebhooks = random.chance(0.4);
   // A history is about some kinds of events: in one with all of them, few meet.
-  const rare = KINDS.filter((kind) => kind !== 'submit' && kind !== 'days' && kind !== 'set clock');
-  const wanted = new Set<EventKind>(['submit', 'start', random.pick(['kill', 'stop', 'cut power'])]);
+  const others: readonly EventKind[] = [
+    'submit',
+    'days',
+    'set clock',
+    ...(isRedis ? ONLY_SQLITE : ONLY_REDIS),
+  ];
+  const rare = KINDS.filter((kind) => !others.includes(kind));
+  const end: EventKind = isRedis
+    ? random.pick(['kill', 'stop', 'fail over', 'restart store'])
+    : random.pick(['kill', 'stop', 'cut power']);
+  const wanted = new Set<EventKind>(['submit', 'start', end]);
   for (let i = random.below(5); i >= 0; i -= 1) wanted.add(rare[random.below(rare.length)] ?? 'kill');
   if (wanted.has('restore')) wanted.add('back up');
   if (!hasWebhooks && random.chance(0.2)) wanted.add(random.pick(['days', 'set clock']));
@@ -123,7 +172,20 @@ export function createPlan(seed: number): Plan {
       };
     if (kind === 'days') return { ...at, kind, hours: random.pick([20, 24 * 8, 24 * 30, 24 * 32]) };
     if (kind === 'set clock')
-      return { ...at, kind, hours: random.pick([-30, -2, -0.01, 0.01, 2, 20, 24 * 40]) };
+      // With Redis the clock after those of the replicas is its own.
+      return {
+        ...at,
+        ...(isRedis ? { replica: random.below(replicas + 1) } : {}),
+        kind,
+        hours: random.pick([-30, -2, -0.01, 0.01, 2, 20, 24 * 40]),
+      };
+    if (kind === 'fail over')
+      return {
+        ...{ ...at, kind, end: random.pick(['closed', 'silent', 'demoted']) },
+        rejoinMs: random.pick([100, 3_000, 30_000, null]),
+      };
+    if (kind === 'restart store') return { ...at, kind, lostMs: random.pick([0, 300, 1_000, 1e12]) };
+    if (kind === 'stall store') return { ...at, kind, stallMs: random.pick([500, 3_000, 20_000]) };
     return { ...at, kind };
   }
   /** Orders that chance alone seldom brings: what is written between a copy and its return. */
@@ -142,8 +204,10 @@ export function createPlan(seed: number): Plan {
     return [copy, sent, back, event];
   }
   return {
-    ...{ seed, replicas, hasWebhooks, isShared: random.chance(0.25) },
+    ...{ seed, store, replicas, hasWebhooks, isShared: random.chance(0.25) },
     trouble: random.chance(0.3) ? 0.15 : 0,
+    followers: isRedis ? random.pick([0, 1, 1, 2]) : 0,
+    storeTrouble: isRedis && random.chance(0.5) ? 0.05 : 0,
     events: [...Array.from({ length: 4 + random.below(12) }, createEvent), ...createMotif()],
   };
 }

@@ -10,6 +10,7 @@ import type { Caller, Exchange } from '../../src/http/exchange.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { WrongSecretError } from '../../src/store/ledger/mark.ts';
 import { principalName } from '../../src/store/ledger/principals.ts';
+import type { RedisPlatform } from '../../src/store/redis-connection.ts';
 import { UnusableStoreError } from '../../src/store/unusable-store.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -29,6 +30,7 @@ export class Process implements DiskUser {
   effects = 0;
   readonly open = new Set<() => void>();
   readonly onSync: () => void;
+  redis?: RedisPlatform;
   constructor(name: string, onSync: () => void = () => undefined) {
     this.name = name;
     this.onSync = onSync;
@@ -80,6 +82,7 @@ export interface ReplicaOptions {
   readonly hasWebhooks: boolean;
   readonly ledgerUrl: string;
   readonly skew: () => number;
+  readonly storeNow: (() => number) | undefined;
   /** Opens the stores. */
   readonly open: <T>(work: () => T) => T;
 }
@@ -108,7 +111,7 @@ export class Replica {
   /** @throws Error when the store cannot be opened */
   constructor(options: ReplicaOptions) {
     const { process, time, random, service, secrets, isShared, ledgerUrl, skew } = options;
-    const clock = createReplicaClock(time, random, process, skew);
+    const clock = createReplicaClock(time, random, process, skew, options.storeNow);
     const config: Config = {
       ...configs[isShared ? 'shared' : 'own'],
       ...{

@@ -1,12 +1,13 @@
 // Bundles the simulator with the gateway's source, with or without a mutation in it, and plays
 // seeds on every core.
+import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { build, type Plugin } from 'esbuild';
 import { MUTANTS, type MutantName } from './mutants.ts';
-import type { Plan } from './plan.ts';
+import type { Plan, StoreKind } from './plan.ts';
 import type { Found, Report, Task } from './worker.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -32,13 +33,20 @@ function mutate(name: MutantName): Plugin {
   };
 }
 
-/** Gives the gateway the SQLite of the simulator. */
-const ownSqlite: Plugin = {
-  name: 'sqlite',
-  setup: ({ onResolve }) =>
-    onResolve({ filter: /\/sqlite\.ts$/ }, ({ importer }) =>
-      importer.startsWith(join(ROOT, 'src')) ? { path: join(import.meta.dirname, 'sqlite.ts') } : undefined,
-    ),
+/** Files of the simulator that stand in for others below a folder of the gateway. */
+const STAND_INS = [
+  [/\/sqlite\.ts$/, 'src', 'sqlite.ts'],
+  [/\/redis-connection\.ts$/, 'src', 'redis.ts'],
+  [/^node:timers\/promises$/, 'src/store', 'virtual-time.ts'],
+] as const;
+const standIns: Plugin = {
+  name: 'stand-ins',
+  setup({ onResolve }) {
+    for (const [filter, folder, file] of STAND_INS)
+      onResolve({ filter }, ({ importer }) =>
+        importer.startsWith(join(ROOT, folder)) ? { path: join(import.meta.dirname, file) } : undefined,
+      );
+  },
 };
 
 /** @returns the path of the worker */
@@ -48,9 +56,22 @@ async function bundle(mutant: MutantName | undefined): Promise<string> {
   await build({
     entryPoints: [join(import.meta.dirname, 'worker.ts')],
     ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', sourcemap: 'inline', outfile },
-    plugins: [ownSqlite, ...(mutant === undefined ? [] : [mutate(mutant)])],
+    plugins: [standIns, ...(mutant === undefined ? [] : [mutate(mutant)])],
   });
   return outfile;
+}
+
+/** Starts the real Redis on a socket. */
+async function startRedis(socket: string): Promise<ChildProcess> {
+  const memory = ['--save', '', '--appendonly', 'no', '--port', '0'];
+  const server = spawn('redis-server', ['--unixsocket', socket, ...memory], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).once('exit', () => reject(new Error('redis-server has ended')));
+    server.stdout.on('data', (text: Buffer) => text.includes('Ready to accept connections') && resolve());
+  });
+  return server;
 }
 
 export interface SimulationOptions {
@@ -59,18 +80,25 @@ export interface SimulationOptions {
   /** Plays these instead of seeds. */
   readonly plans?: readonly Plan[];
   readonly mutant?: MutantName | undefined;
+  /** The store in the histories of seeds. */
+  readonly store?: StoreKind;
   /** Ends at the first broken promise. */
   readonly isFirstOnly?: boolean;
 }
 
 /** Plays seeds. */
 export async function simulate(options: SimulationOptions): Promise<Report> {
-  const { from = 1, seeds = 0, plans, mutant, isFirstOnly = false } = options;
+  const { from = 1, seeds = 0, plans, mutant, store = 'sqlite', isFirstOnly = false } = options;
   const file = await bundle(mutant);
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'foldatlas-simulation-'));
   const step = plans === undefined ? Math.min(availableParallelism(), seeds) : 1;
+  const hasRedis = store === 'redis' || plans?.some((plan) => plan.store === 'redis') === true;
+  const servers = hasRedis
+    ? await Promise.all(Array.from({ length: step }, (_, i) => startRedis(join(folder, `redis-${i}`))))
+    : [];
   const workers = Array.from({ length: step }, (_, first) => {
-    const task: Task = { from: from + first, to: from + seeds, step, isFirstOnly, folder };
+    const socket = join(folder, `redis-${first}`);
+    const task: Task = { from: from + first, to: from + seeds, step, isFirstOnly, folder, store, socket };
     // A history makes much garbage.
     const resourceLimits = { maxYoungGenerationSizeMb: 64 };
     return new Worker(file, { resourceLimits, workerData: plans === undefined ? task : { ...task, plans } });
@@ -84,6 +112,7 @@ export async function simulate(options: SimulationOptions): Promise<Report> {
       });
   }).finally(async () => {
     await Promise.all(workers.map((worker) => worker.terminate()));
+    for (const server of servers) server.kill('SIGKILL');
     rmSync(folder, { recursive: true });
     rmSync(file);
   });
@@ -104,8 +133,12 @@ const clock = (milliseconds: number): string => {
 };
 
 /** A history as a person reads it. */
-export function printHistory({ seed, violation, events, lines }: Found, mutant?: MutantName): string {
-  const replay = `npm run simulate -- --seed ${seed}${mutant === undefined ? '' : ` --mutant '${mutant}'`}`;
+export function printHistory({ seed, store, violation, events, lines }: Found, mutant?: MutantName): string {
+  const options = [
+    store === 'sqlite' ? '' : ` --store ${store}`,
+    mutant === undefined ? '' : ` --mutant '${mutant}'`,
+  ];
+  const replay = `npm run simulate -- --seed ${seed}${options.join('')}`;
   return [
     `Rule ${violation.rule} is broken after ${events.length} events: ${violation.text}`,
     ...lines.map(({ at, where, what }) => `${clock(at)}  ${where.padEnd(9)} ${what}`),

@@ -1,5 +1,7 @@
 // Stands in for src/store/sqlite.ts in the bundle: the same SQLite, whose writes are effects of a
 // process that may end at any of them.
+
+import type { RedisPlatform } from '../../src/store/redis-connection.ts';
 import * as real from '../../src/store/sqlite.ts';
 import type { Effects } from './service.ts';
 import type { Life } from './virtual-time.ts';
@@ -12,9 +14,13 @@ export interface DiskUser extends Life, Effects {
   onSync(): void;
   /** Closes what is open, without a look at the process. */
   readonly open: Set<() => void>;
+  /** With what it connects to Redis. */
+  redis?: RedisPlatform;
 }
 
 let opener: DiskUser | undefined;
+
+export const presentOpener = (): DiskUser | undefined => opener;
 
 /** Opens what `work` opens for a process. */
 export function openedBy<T>(user: DiskUser, work: () => T): T {

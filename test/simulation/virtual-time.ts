@@ -25,11 +25,14 @@ export class Random {
   }
 }
 
+/** Time stands still until it is done. */
+type Work = () => void | Promise<void>;
+
 interface Timer {
   readonly at: number;
   /** Timers of one moment come in any order. */
   readonly order: number;
-  work: (() => void) | undefined;
+  work: Work | undefined;
 }
 
 const isBefore = (a: Timer, b: Timer): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
@@ -46,10 +49,11 @@ export class VirtualTime {
   readonly #heap: Timer[] = [];
   constructor(random: Random) {
     this.#random = random;
+    present = this;
   }
 
   /** Does work after a time. @returns takes it back */
-  after(milliseconds: number, work: () => void): () => void {
+  after(milliseconds: number, work: Work): () => void {
     const timer: Timer = { at: this.now + Math.max(0, milliseconds), order: this.#random.next(), work };
     const heap = this.#heap;
     let index = heap.push(timer) - 1;
@@ -95,7 +99,7 @@ export class VirtualTime {
       if (work === undefined) continue;
       this.now = Math.max(this.now, next.at);
       this.ran += 1;
-      work();
+      await work();
       await settled();
     }
     this.now = end;
@@ -110,8 +114,50 @@ export interface Life {
   isOver: boolean;
 }
 
-/** The clock of one process. @param skew - how far its wall clock is ahead, in milliseconds */
-export function createReplicaClock(time: VirtualTime, random: Random, life: Life, skew: () => number): Clock {
+function sleep(
+  after: VirtualTime['after'],
+  life: Life,
+  milliseconds: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = () => {
+      stop();
+      if (!life.isOver) reject(new DOMException('The operation was aborted', 'AbortError'));
+    };
+    const stop = after(milliseconds, () => {
+      signal?.removeEventListener('abort', fail);
+      resolve();
+    });
+    if (signal?.aborted === true) fail();
+    else signal?.addEventListener('abort', fail, { once: true });
+  });
+}
+
+let present: VirtualTime | undefined;
+/** Stands in for that of node:timers/promises below src/store, in the present history. @public */
+export async function setTimeout(
+  milliseconds: number,
+  _: undefined,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<void> {
+  const time = present;
+  if (time !== undefined) await sleep(time.after.bind(time), { isOver: false }, milliseconds, signal);
+}
+
+/**
+ * The clock of one process.
+ *
+ * @param skew - how far its wall clock is ahead, in milliseconds
+ * @param storeNow - by the clock of the store; its own when absent
+ */
+export function createReplicaClock(
+  time: VirtualTime,
+  random: Random,
+  life: Life,
+  skew: () => number,
+  storeNow?: () => number,
+): Clock {
   const now = () => EPOCH + Math.round(time.now) + skew();
   const after = (milliseconds: number, work: () => void) =>
     time.after(milliseconds, () => {
@@ -119,7 +165,7 @@ export function createReplicaClock(time: VirtualTime, random: Random, life: Life
     });
   return {
     now,
-    storeNow: now,
+    storeNow: storeNow ?? now,
     monotonic: () => time.now,
     random: () => random.next(),
     after,
@@ -134,18 +180,6 @@ export function createReplicaClock(time: VirtualTime, random: Random, life: Life
       again();
       return () => stop();
     },
-    sleep: (milliseconds, { signal } = {}) =>
-      new Promise((resolve, reject) => {
-        const fail = () => {
-          stop();
-          if (!life.isOver) reject(new DOMException('The operation was aborted', 'AbortError'));
-        };
-        const stop = after(milliseconds, () => {
-          signal?.removeEventListener('abort', fail);
-          resolve();
-        });
-        if (signal?.aborted === true) fail();
-        else signal?.addEventListener('abort', fail, { once: true });
-      }),
+    sleep: (milliseconds, { signal } = {}) => sleep(after, life, milliseconds, signal),
   };
 }

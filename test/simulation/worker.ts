@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { type Line, type Outcome, playHistory } from './history.ts';
 import type { Violation } from './judge.ts';
-import { createPlan, type Event, type Plan } from './plan.ts';
+import { createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
 
 /** The seeds of a worker: every `step`th from `from`, below `to`. */
 export interface Task {
@@ -16,11 +16,15 @@ export interface Task {
   readonly isFirstOnly: boolean;
   /** For files. */
   readonly folder: string;
+  readonly store: StoreKind;
+  /** The socket of a Redis for this worker. */
+  readonly socket: string;
 }
 
 /** A history that breaks a promise, as short as it could be made. */
 export interface Found {
   readonly seed: number;
+  readonly store: StoreKind;
   readonly violation: Violation;
   readonly events: readonly Event[];
   readonly lines: readonly Line[];
@@ -80,16 +84,16 @@ async function shrink(
   await attempt(best.plan.events, { replicas: 1 });
   await attempt(best.plan.events, { isShared: false });
   return {
-    seed: plan.seed,
+    ...{ seed: plan.seed, store: plan.store },
     violation: best.violation,
     events: best.plan.events,
     lines: best.outcome.history.lines,
   };
 }
 
-function* plansOf({ from, to, step, plans }: Task): Generator<Plan> {
+function* plansOf({ from, to, step, plans, store }: Task): Generator<Plan> {
   if (plans !== undefined) return yield* plans;
-  for (let seed = from; seed < to; seed += step) yield createPlan(seed);
+  for (let seed = from; seed < to; seed += step) yield createPlan(seed, store);
 }
 
 async function run(task: Task): Promise<Report> {
@@ -98,7 +102,7 @@ async function run(task: Task): Promise<Report> {
   const coverage: Record<string, number> = {};
   const found: Found[] = [];
   let played = 0;
-  const play = (plan: Plan) => playHistory(plan, folder);
+  const play = (plan: Plan) => playHistory(plan, { folder, socket: task.socket });
   for (const plan of plansOf(task)) {
     const outcome = await play(plan);
     played += 1;
