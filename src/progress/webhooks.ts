@@ -6,11 +6,14 @@ import { LRUCache } from 'lru-cache';
 import { createPendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createLease, type Lease } from '../store/lease.ts';
+import { MAX_RETRY_AFTER_SECONDS } from '../upstream/errors.ts';
+import { delayMs } from './poll-schedule.ts';
 import { createWebhookStep, type DeliveryDependencies, type DeliveryTimes } from './webhook-delivery.ts';
 import {
   ANONYMOUS,
   createWebhookStore,
   ownerPrefixes,
+  type PendingWebhook,
   readPrincipal,
   type WebhookOwner,
 } from './webhook-store.ts';
@@ -110,12 +113,17 @@ export function createWebhooks({
   let isFirstSweepBegun = false;
   let isClosed = false;
 
+  const longestWaitMs = ({ failedTries }: PendingWebhook): number =>
+    delayMs(times.retryMs[failedTries - 1] ?? times.firstPollMs, 1, MAX_RETRY_AFTER_SECONDS);
+
   /** Does what is left of a webhook, step by step, each when it is due. */
   async function deliver(key: string, token: string | undefined, signal: AbortSignal): Promise<void> {
     const options = { principal: readPrincipal(key), token, signal };
     let pending = await store.read(key);
     while (pending !== null) {
-      await clock.sleep(Math.max(0, pending.dueAt - clock.now()), { signal, ref: false });
+      // The clock of the replica that wrote the time may have been hours ahead.
+      const waitMs = Math.min(longestWaitMs(pending), Math.max(0, pending.dueAt - clock.now()));
+      await clock.sleep(waitMs, { signal, ref: false });
       pending = await step(pending, options);
       await store.update(key, pending, signal);
     }

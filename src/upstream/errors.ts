@@ -111,7 +111,7 @@ export function parse429Subject(text: string): 'credits' | 'rate' | undefined {
 }
 
 /** After this time the gateway asks again, whatever the upstream said; so may its callers. */
-const MAX_RETRY_AFTER_SECONDS = 300;
+export const MAX_RETRY_AFTER_SECONDS = 300;
 
 /** @returns whole seconds, 0 to 300; undefined when the header is absent or unreadable */
 export function parseRetryAfter(header: string | undefined, now = Date.now()): number | undefined {

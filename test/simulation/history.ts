@@ -2,7 +2,7 @@
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { Disk } from './disk.ts';
 import { findViolation, type Violation } from './judge.ts';
-import { CALLERS, type CallerName, type Event, type Plan } from './plan.ts';
+import { CALLERS, type CallerName, type Event, eventName, LEDGER_LOST, type Plan } from './plan.ts';
 import { RedisStore } from './redis.ts';
 import { type CallerRequest, hookUrl, Process, Replica, type Secrets } from './replica.ts';
 import { Service } from './service.ts';
@@ -395,16 +395,16 @@ class World {
     );
     const last = of.at(-1)?.told?.type ?? '';
     const isKnown = of.some(({ told }) => told?.type === 'FoldSubmitted');
-    const isLost = this.losses.some(({ to }) => to > this.time.now) ? ', ledger lost' : '';
-    if (isPaid) return `paid${isKnown ? '' : ', not told'}${isLost}`;
-    return `not paid, ${last === 'cut' || last === 'OutcomeUnknown' ? 'unknown' : 'refused'}${isLost}`;
+    if (isPaid) return `paid${isKnown ? '' : ', not told'}`;
+    return last === 'cut' || last === 'OutcomeUnknown' ? 'unknown' : 'refused';
   }
   #cover(event: Event): void {
-    const kind = event.kind === 'submit' && event.fate !== 'ok' ? `submit: ${event.fate}` : event.kind;
+    const isLost = this.losses.some(({ to }) => to > this.time.now) ? LEDGER_LOST : '';
     const callers = 'caller' in event ? [event.caller] : CALLERS;
     const keys = 'key' in event ? (event.key === null ? [] : [`key-${event.key}`]) : ['key-0', 'key-1'];
     for (const caller of callers)
-      for (const key of keys) this.coverage.push(`${kind} × ${this.#keyState(caller, key)}`);
+      for (const key of keys)
+        this.coverage.push(`${eventName(event)} × ${this.#keyState(caller, key)}${isLost}`);
   }
 
   /** Sets the clock of the machine with the file, or that of one of several machines. */
@@ -579,9 +579,7 @@ class World {
     await this.#settle();
     this.service.trouble = 0;
     if (this.#redis !== undefined) {
-      this.#redis.trouble = 0;
-      this.#redis.endStall();
-      this.#redis.addFollowers();
+      this.#redis.heal();
       await this.time.advance(NOTICE_MS, this.reap);
     }
     if (!(await this.#start(0))) {

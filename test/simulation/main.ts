@@ -2,7 +2,7 @@
 // [--mutant NAME]
 import { parseArgs } from 'node:util';
 import { MUTANT_NAMES } from './mutants.ts';
-import { KINDS } from './plan.ts';
+import { coveragePairs } from './plan.ts';
 import { printHistory, simulate } from './simulate.ts';
 
 const text = { type: 'string' } as const;
@@ -23,11 +23,11 @@ if (values.seed === undefined) {
   process.stdout.write(
     `${pairs.map(([pair, count]) => `${String(count).padStart(8)}  ${pair}`).join('\n')}\n`,
   );
-  const states = [...new Set(pairs.map(([pair]) => pair.split(' × ')[1] ?? ''))];
-  const missing = KINDS.flatMap((kind) => states.map((state) => `${kind} × ${state}`)).filter(
-    (pair) => !(pair in coverage),
+  const all = coveragePairs(store);
+  const missing = all.filter((pair) => !(pair in coverage));
+  process.stdout.write(
+    `Met ${all.length - missing.length} of ${all.length} pairs. Never: ${missing.join('; ') || 'none'}\n`,
   );
-  process.stdout.write(`Never met: ${missing.join('; ') || 'nothing'}\n`);
 }
 process.stdout.write(
   `${played} histories in ${seconds.toFixed(1)} s (${(played / seconds).toFixed(0)} a second), ${found.length} break a promise\n`,

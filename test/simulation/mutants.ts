@@ -1,8 +1,10 @@
 // Faults that the gateway had once, or could have. The simulator finds each, and shrank what it
 // found to the events that stand here.
-import { createPlan, type Event, type Plan } from './plan.ts';
+import { createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
 
 interface Mutant {
+  /** SQLite when absent. */
+  readonly store?: StoreKind;
   /** The file of the gateway. */
   readonly file: string;
   /** Texts that stand there once, and what stands there instead. */
@@ -62,10 +64,27 @@ export const MUTANTS = {
       { ...at(0), kind: 'start' },
     ],
   },
+  'mark not read after a reconnect': {
+    store: 'redis',
+    file: 'src/store/ledger/redis-ledger.ts',
+    replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
+    events: [submit(0), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(21_000, { replica: 1 })],
+  },
   'webhook not synchronised': {
     file: 'src/progress/webhook-store.ts',
     replacements: [[', isListed: true, isDurable: true }', ', isListed: true }']],
     events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
+  },
+  'webhook due by the clock of another replica': {
+    file: 'src/progress/webhooks.ts',
+    replacements: [['Math.min(longestWaitMs(pending), ', '(']],
+    events: [
+      { ...at(0), kind: 'set clock', hours: 2 },
+      submit(0, { receiver: 'ok' }),
+      { ...at(300), kind: 'kill', effects: 0 },
+      { ...at(0), kind: 'set clock', hours: -2 },
+      { ...at(0), kind: 'start' },
+    ],
   },
   'token only for known webhooks': {
     file: 'src/progress/webhooks.ts',
@@ -84,8 +103,11 @@ export const MUTANTS = {
 } as const satisfies Record<string, Mutant>;
 export type MutantName = keyof typeof MUTANTS;
 /** The plan of the history of a fault. */
-export const mutantPlan = (name: MutantName): Plan => ({
-  ...createPlan(1),
-  ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, events: MUTANTS[name].events },
-});
+export function mutantPlan(name: MutantName): Plan {
+  const { store, events }: Mutant = MUTANTS[name];
+  return {
+    ...createPlan(1, store),
+    ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers: 0, events },
+  };
+}
 export const MUTANT_NAMES = Object.keys(MUTANTS) as MutantName[];

@@ -106,7 +106,26 @@ const ONLY_REDIS: readonly EventKind[] = [
   ...['fail over', 'restart store', 'stall store', 'cut store'],
   ...['lose follower', 'add followers'],
 ] as const;
-export const KINDS = Object.keys(WEIGHTS) as EventKind[];
+const ALL_KINDS = Object.keys(WEIGHTS) as EventKind[];
+const KINDS: Readonly<Record<StoreKind, readonly EventKind[]>> = {
+  sqlite: ALL_KINDS.filter((kind) => !ONLY_REDIS.includes(kind)),
+  redis: ALL_KINDS.filter((kind) => !ONLY_SQLITE.includes(kind)),
+};
+
+/** The states of a key when an event happens. */
+const KEY_STATES = ['unused', 'being sent', 'refused', 'unknown', 'paid', 'paid, not told'];
+export const LEDGER_LOST = ', ledger lost';
+/** The name of an event for coverage. */
+export const eventName = (event: Event): string =>
+  event.kind === 'submit' ? `submit (${event.fate})` : event.kind;
+/** All pairs of an event and the state of a key. */
+export function coveragePairs(store: StoreKind): string[] {
+  const names = [...KINDS[store], ...FATE_NAMES.map((fate) => `submit (${fate})`)];
+  const states = KEY_STATES.flatMap((state) => [state, `${state}${LEDGER_LOST}`]);
+  return names
+    .filter((name) => name !== 'submit')
+    .flatMap((name) => states.map((state) => `${name} × ${state}`));
+}
 
 function pickKind(random: Random, allowed: readonly EventKind[]): EventKind {
   const total = allowed.reduce((sum, kind) => sum + WEIGHTS[kind], 0);
@@ -125,21 +144,15 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
   const replicas = random.pick([1, 2, 2, 3]);
   const hasWebhooks = random.chance(0.4);
   // A history is about some kinds of events: in one with all of them, few meet.
-  const others: readonly EventKind[] = [
-    'submit',
-    'days',
-    'set clock',
-    ...(isRedis ? ONLY_SQLITE : ONLY_REDIS),
-  ];
-  const rare = KINDS.filter((kind) => !others.includes(kind));
+  const rare = KINDS[store].filter((kind) => kind !== 'submit' && kind !== 'days' && kind !== 'set clock');
   const end: EventKind = isRedis
     ? random.pick(['kill', 'stop', 'fail over', 'restart store'])
     : random.pick(['kill', 'stop', 'cut power']);
   const wanted = new Set<EventKind>(['submit', 'start', end]);
   for (let i = random.below(5); i >= 0; i -= 1) wanted.add(rare[random.below(rare.length)] ?? 'kill');
   if (wanted.has('restore')) wanted.add('back up');
-  if (!hasWebhooks && random.chance(0.2)) wanted.add(random.pick(['days', 'set clock']));
-  const allowed = KINDS.filter((kind) => wanted.has(kind));
+  if (random.chance(0.2)) wanted.add(hasWebhooks ? 'set clock' : random.pick(['days', 'set clock']));
+  const allowed = KINDS[store].filter((kind) => wanted.has(kind));
   const keys = random.pick([1, 1, 2]);
   const isTroubled = random.chance(0.6);
 

@@ -356,18 +356,25 @@ export class RedisStore {
     this.eventCount += 1;
     this.#stalledUntil = this.#time.now + milliseconds;
   }
-  endStall(): void {
+  /** Ends all trouble. */
+  heal(): void {
+    this.trouble = 0;
     this.#stalledUntil = 0;
+    this.#followers = [];
+    this.addFollowers(0);
   }
   /** Closes the connections of a process. */
   cut(process: Life): void {
     for (const link of [...this.#links]) if (link.process === process) this.#cut(link);
   }
   /** Followers come, with all that was written. */
-  addFollowers(): void {
+  addFollowers(lagMs?: number): void {
     for (const one of this.#followers) one.isConnected = true;
     while (this.#followers.length < this.#followerCount)
-      this.#followers.push({ lagMs: this.#random.pick(LAGS_MS), isConnected: true, seen: this.#log.length });
+      this.#followers.push({
+        ...{ lagMs: lagMs ?? this.#random.pick(LAGS_MS), isConnected: true },
+        seen: this.#log.length,
+      });
   }
   /** A follower is cut off. @returns false where none is connected */
   loseFollower(): boolean {

@@ -67,9 +67,10 @@ async function startRedis(socket: string): Promise<ChildProcess> {
   const server = spawn('redis-server', ['--unixsocket', socket, ...memory], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  process.once('exit', () => server.kill('SIGKILL'));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).once('exit', () => reject(new Error('redis-server has ended')));
-    server.stdout.on('data', (text: Buffer) => text.includes('Ready to accept connections') && resolve());
+    server.stdout.on('data', (text: Buffer) => text.includes('eady to accept connections') && resolve());
   });
   return server;
 }

@@ -81,6 +81,8 @@ async function shrink(
     }
   }
   await attempt(best.plan.events, { trouble: 0 });
+  await attempt(best.plan.events, { storeTrouble: 0 });
+  await attempt(best.plan.events, { followers: 0 });
   await attempt(best.plan.events, { replicas: 1 });
   await attempt(best.plan.events, { isShared: false });
   return {
