@@ -133,15 +133,20 @@ export function createWebhooks({
   async function start(key: string, token: string | undefined): Promise<void> {
     const run: Run = { stopping: new AbortController(), lease: createLease(documents, key, LEASE_MS, clock) };
     const { signal } = run.stopping;
+    let isDone = false;
     try {
       if (running.has(key) || !(await run.lease.claim())) return;
       running.set(key, run);
-      if (!isClosed) await deliver(key, token, signal);
+      if (isClosed) return;
+      await deliver(key, token, signal);
+      isDone = true;
     } catch (error) {
       if (!signal.aborted) onError(error);
     } finally {
       // A sweep may be renewing this lease.
       await sweeping;
+      // A later sweep needs the token: the lease may have been lost with the answer of the store.
+      if (!isDone && token !== undefined) tokens.set(readPrincipal(key), token);
       await run.lease.release().catch(onError);
       if (running.get(key) === run) running.delete(key);
       if (!running.has(key)) taken.delete(key);

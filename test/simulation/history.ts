@@ -3,7 +3,7 @@ import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { Disk } from './disk.ts';
 import { findViolation, type Violation } from './judge.ts';
 import { CALLERS, type CallerName, type Event, eventName, LEDGER_LOST, type Plan } from './plan.ts';
-import { RedisStore } from './redis.ts';
+import { type Loss, RedisStore } from './redis.ts';
 import { type CallerRequest, hookUrl, Process, Replica, type Secrets } from './replica.ts';
 import { Service } from './service.ts';
 import { openedBy } from './sqlite.ts';
@@ -260,14 +260,27 @@ class World {
     this.filesLostAt.push(this.time.now);
     if (this.#isPaidSince(since)) this.losses.push({ from: this.time.now, to: Number.POSITIVE_INFINITY });
   }
+  /** Processes that notice a loss of paid keys. */
+  #knowers({ isEmpty, knowers, claims }: Loss): readonly Life[] {
+    if (isEmpty) return this.#isPaidSince(-1) ? [...knowers] : [];
+    const paid = claims.filter(({ process, place, at: claimedAt }) =>
+      this.service.submits.some(({ at: sentAt, requestId, replica }) => {
+        const key = this.asked.find(({ id }) => id === requestId)?.key;
+        const isSender = process instanceof Process && process.name === replica;
+        return isSender && sentAt >= claimedAt && place.endsWith(`:key:${key}`);
+      }),
+    );
+    return paid.map(({ process }) => process);
+  }
   /** Redis has started without its last writes: a gateway that knows of them has to notice. */
-  #noteStoreLoss(redis: RedisStore, knowers: ReadonlySet<Life>): void {
+  #noteStoreLoss(redis: RedisStore, loss: Loss): void {
     const from = this.time.now;
     const unnoticed = { from, to: Number.POSITIVE_INFINITY };
+    const knowers = this.#knowers(loss);
     this.filesLostAt.push(from);
     this.givenUp.push(unnoticed);
     const look = (eventCount: number) => {
-      if (![...knowers].some(({ isOver }) => !isOver)) return;
+      if (!knowers.some(({ isOver }) => !isOver)) return;
       if (eventCount === redis.eventCount && !redis.isStalled) {
         unnoticed.to = this.time.now;
         this.losses.push({ from: this.time.now, to: Number.POSITIVE_INFINITY });
@@ -468,7 +481,7 @@ class World {
           'store',
           `starts again${loss === undefined ? '' : `, without the last ${event.lostMs} ms`}`,
         );
-        if (loss !== undefined) this.#noteStoreLoss(redis, loss.knowers);
+        if (loss !== undefined) this.#noteStoreLoss(redis, loss);
         break;
       }
       case 'stall store':

@@ -1,5 +1,6 @@
 // Judges a history from outside: what callers were told against what the service really has.
 import type { Asked, History } from './history.ts';
+import { ONLY_REDIS } from './plan.ts';
 import type { SentToBatch, TrueBatch } from './service.ts';
 
 export interface Violation {
@@ -180,7 +181,8 @@ function sendsWhenLost(history: History): string | undefined {
 
 function pollsTooOften(history: History): string | undefined {
   const { service, plan, hasClockSet, asked, powerCutAt, filesLostAt } = history;
-  if (plan.trouble > 0 || hasClockSet || plan.store === 'redis') return undefined;
+  const isStoreTroubled = plan.storeTrouble > 0 || plan.events.some(({ kind }) => ONLY_REDIS.includes(kind));
+  if (plan.trouble > 0 || hasClockSet || isStoreTroubled) return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
   // A refusal that ended an earlier subscription is asked again for a new one.
   const isOwn = ({ batchId, token }: SentToBatch) => service.batches.get(batchId)?.token === token;

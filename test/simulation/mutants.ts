@@ -5,6 +5,8 @@ import { createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
 interface Mutant {
   /** SQLite when absent. */
   readonly store?: StoreKind;
+  /** None when absent. */
+  readonly followers?: number;
   /** The file of the gateway. */
   readonly file: string;
   /** Texts that stand there once, and what stands there instead. */
@@ -70,6 +72,13 @@ export const MUTANTS = {
     replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
     events: [submit(0), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(21_000, { replica: 1 })],
   },
+  'replicas not waited for': {
+    store: 'redis',
+    followers: 1,
+    file: 'src/store/ledger/replication.ts',
+    replacements: [['await waitTogether();', '']],
+    events: [submit(0), { ...at(30), kind: 'fail over', end: 'closed', rejoinMs: 100 }, submit(6_000)],
+  },
   'webhook not synchronised': {
     file: 'src/progress/webhook-store.ts',
     replacements: [[', isListed: true, isDurable: true }', ', isListed: true }']],
@@ -84,6 +93,16 @@ export const MUTANTS = {
       { ...at(300), kind: 'kill', effects: 0 },
       { ...at(0), kind: 'set clock', hours: -2 },
       { ...at(0), kind: 'start' },
+    ],
+  },
+  'token forgotten with the lease': {
+    store: 'redis',
+    file: 'src/progress/webhooks.ts',
+    replacements: [['if (!isDone && token !== undefined) tokens', 'if (signal.aborted && isDone) tokens']],
+    events: [
+      ...[0, 0, 0, 0, 0].map(() => submit(0, { key: null, receiver: 'ok' })),
+      { ...at(19_983), kind: 'stall store', stallMs: 3_000 },
+      { ...at(6_000), kind: 'list', caller: 'bob' },
     ],
   },
   'token only for known webhooks': {
@@ -104,10 +123,10 @@ export const MUTANTS = {
 export type MutantName = keyof typeof MUTANTS;
 /** The plan of the history of a fault. */
 export function mutantPlan(name: MutantName): Plan {
-  const { store, events }: Mutant = MUTANTS[name];
+  const { store, followers = 0, events }: Mutant = MUTANTS[name];
   return {
     ...createPlan(1, store),
-    ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers: 0, events },
+    ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers, events },
   };
 }
 export const MUTANT_NAMES = Object.keys(MUTANTS) as MutantName[];

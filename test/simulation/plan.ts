@@ -102,7 +102,7 @@ const ONLY_SQLITE: readonly EventKind[] = [
   'remove file',
   'remove witness',
 ];
-const ONLY_REDIS: readonly EventKind[] = [
+export const ONLY_REDIS: readonly EventKind[] = [
   ...['fail over', 'restart store', 'stall store', 'cut store'],
   ...['lose follower', 'add followers'],
 ] as const;
@@ -184,14 +184,12 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
         accepts: random.chance(0.3),
       };
     if (kind === 'days') return { ...at, kind, hours: random.pick([20, 24 * 8, 24 * 30, 24 * 32]) };
-    if (kind === 'set clock')
-      // With Redis the clock after those of the replicas is its own.
-      return {
-        ...at,
-        ...(isRedis ? { replica: random.below(replicas + 1) } : {}),
-        kind,
-        hours: random.pick([-30, -2, -0.01, 0.01, 2, 20, 24 * 40]),
-      };
+    if (kind === 'set clock') {
+      // With Redis the clock after those of the replicas is its own, which deletes what is old.
+      const replica = isRedis ? random.below(replicas + 1) : at.replica;
+      const far = replica === replicas ? 20 : 24 * 40;
+      return { ...at, kind, replica, hours: random.pick([-30, -2, -0.01, 0.01, 2, 20, far]) };
+    }
     if (kind === 'fail over')
       return {
         ...{ ...at, kind, end: random.pick(['closed', 'silent', 'demoted']) },

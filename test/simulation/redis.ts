@@ -63,8 +63,11 @@ interface Follower {
 
 /** A loss of writes. */
 export interface Loss {
-  /** Processes that know of writes which are lost, and will notice. */
+  readonly isEmpty: boolean;
+  /** Processes that knew the ledger. */
   readonly knowers: ReadonlySet<Life>;
+  /** Lost claims of keys: their processes, and the names of their keys in the store. */
+  readonly claims: readonly { readonly process: Life; readonly place: string; readonly at: number }[];
 }
 
 const LAGS_MS = [0, 0, 1, 5, 30, 150, 700] as const;
@@ -344,13 +347,18 @@ export class RedisStore {
     // A primary with followers writes its log at once.
     const since = this.#followerCount > 0 ? Number.POSITIVE_INFINITY : this.#time.now - lostMs;
     const kept = this.#log.filter(({ at }) => at <= since);
-    const isOfLedger = ({ args: [, digest = ''] }: Written) => texts.get(digest)?.includes('newest') === true;
-    const lost = this.#log.slice(kept.length).filter(isOfLedger);
-    const isEmpty = kept.length === 0;
-    const knowing = isEmpty ? this.#log : lost;
-    const knowers = new Set(knowing.filter(({ isAnswered }) => isAnswered).map(({ process }) => process));
+    const log = this.#log;
     await this.#restart(kept, 'gone', false);
-    return lost.length === 0 ? undefined : { knowers };
+    if (kept.length === log.length) return undefined;
+    const runs = ({ args: [, digest = ''], isAnswered }: Written, text: string) =>
+      isAnswered && texts.get(digest)?.includes(text) === true;
+    const knowing = log.filter((one) => runs(one, 'newest'));
+    const claims = log.slice(kept.length).filter((one) => runs(one, "'pending', 'hash'"));
+    return {
+      isEmpty: kept.length === 0,
+      knowers: new Set(knowing.map(({ process }) => process)),
+      claims: claims.map(({ process, args, at }) => ({ process, place: args[3] ?? '', at })),
+    };
   }
   stall(milliseconds: number): void {
     this.eventCount += 1;

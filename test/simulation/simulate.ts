@@ -109,7 +109,9 @@ export async function simulate(options: SimulationOptions): Promise<Report> {
     for (const worker of workers)
       worker.once('error', reject).once('message', (report: Report) => {
         reports.push(report);
-        if (reports.length === step || (isFirstOnly && report.found.length > 0)) resolve();
+        if (reports.length === step) resolve();
+        // A worker that is terminated amid SQLite takes the process with it.
+        if (isFirstOnly && report.found.length > 0) for (const other of workers) other.postMessage('stop');
       });
   }).finally(async () => {
     await Promise.all(workers.map((worker) => worker.terminate()));

@@ -104,6 +104,10 @@ async function run(task: Task): Promise<Report> {
   const coverage: Record<string, number> = {};
   const found: Found[] = [];
   let played = 0;
+  let isStopped = false;
+  parentPort?.once('message', () => {
+    isStopped = true;
+  });
   const play = (plan: Plan) => playHistory(plan, { folder, socket: task.socket });
   for (const plan of plansOf(task)) {
     const outcome = await play(plan);
@@ -111,8 +115,7 @@ async function run(task: Task): Promise<Report> {
     for (const pair of outcome.history.coverage) coverage[pair] = (coverage[pair] ?? 0) + 1;
     const shrunk = await shrink(plan, outcome, play);
     if (shrunk !== undefined) found.push(shrunk);
-    if (found.length > 0 && isFirstOnly) break;
-    if (found.length >= 5) break;
+    if (isStopped || found.length >= (isFirstOnly ? 1 : 5)) break;
   }
   return { played, found, coverage };
 }
