@@ -7,7 +7,7 @@ import { checkJob } from '../upstream/atlas-bulk.ts';
 import { isApiError, UpstreamError } from '../upstream/errors.ts';
 import { toTaskState } from '../upstream/folds/batch-states.ts';
 import { missingResult } from '../upstream/folds/fold-errors.ts';
-import { findSizeFault, readItems } from '../upstream/folds/list-items.ts';
+import { readPage } from '../upstream/folds/list-items.ts';
 import type { Call } from '../upstream/http/call.ts';
 import { validate } from '../upstream/http/validate-response.ts';
 import type { RequiredParts } from '../upstream/proteins/parts.ts';
@@ -241,12 +241,10 @@ export async function checkBatch(
 }
 
 /** Reads a page as the gateway does: its items, and whether their number agrees with the counts. */
-const readPage =
+const readOwnPage =
   (batchId: string) =>
-  (content: unknown): unknown[] => {
-    const page = validate('list', wire.itemPage, content);
-    return [findSizeFault(page, FIRST_ITEM), readItems(batchId, page.items, FIRST_ITEM)];
-  };
+  (content: unknown): unknown[] =>
+    readPage(batchId, validate('list', wire.itemPage, content), FIRST_ITEM);
 
 /** A task that is done has a result; after 31 days Status answers 410 instead. */
 const readStatus = (content: unknown): unknown[] => {
@@ -272,12 +270,19 @@ async function checkOwnBatch(
     schema: wire.batchPage,
     optional: [
       ...OPTIONAL_IN_BATCHES,
-      ...['batch_id', 'created_at', 'items[].response', 'items[].response_available', 'items[].error'],
+      ...[
+        'batch_id',
+        'created_at',
+        'items[].response',
+        'items[].response_available',
+        'items[].error',
+        'items[].batch_id',
+      ],
     ],
     examine: (answer) => {
       const count = readTaskIds(answer.content).length;
       const differences = unless(count <= FIRST_ITEM.limit, '$.items', '1 item', 'more', LIST_FIELDS);
-      return differences.length > 0 ? differences : readBy(readPage(batchId))(answer);
+      return differences.length > 0 ? differences : readBy(readOwnPage(batchId))(answer);
     },
   });
   const cursor = textAt(page, 'cursor');
@@ -291,7 +296,7 @@ async function checkOwnBatch(
   if (taskId !== undefined)
     await run('status, own task', post('status', { task_id: taskId }), {
       schema: wire.taskStatus,
-      optional: [...OPTIONAL_IN_BATCHES, 'response', 'artifacts', 'artifacts_expire_in', 'error'],
+      optional: [...OPTIONAL_IN_BATCHES, 'task_id', 'response', 'artifacts', 'artifacts_expire_in', 'error'],
       examine: readBy(readStatus),
     });
 }

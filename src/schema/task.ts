@@ -59,7 +59,7 @@ export interface TaskShape {
   /** Whether a done task has a result to download; `ask` when only Status can tell. */
   readonly result: 'here' | 'expired' | 'none' | 'ask';
   /** The answer of List or Status itself, for fields that need no more than a name. */
-  readonly record: Partial<ListItem & StatusAnswer>;
+  readonly record: Partial<Omit<ListItem, 'task_id'> & StatusAnswer>;
 }
 
 export const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implement({

@@ -14,6 +14,7 @@ import {
   validate,
   type WithRaw,
 } from './http/validate-response.ts';
+import { findRepeat } from './json/bounded-schemas.ts';
 import type { RawRecord } from './proteins/read-record.ts';
 import { isEndIncluded, omitRegions, readRegions } from './proteins/regions.ts';
 import * as wire from './wire.ts';
@@ -66,6 +67,11 @@ export async function readCatalogue(json: Uint8Array): Promise<wire.CatalogueEnt
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
     entries.push(...validate('features', wire.catalogueRows, rows.slice(start, start + ROWS_AT_ONCE)));
     await turn();
+  }
+  const repeat = findRepeat(entries, ({ feature_index: index }) => index);
+  if (repeat >= 0) {
+    const index = entries[repeat]?.feature_index;
+    throw drifted('features', `$.data.${repeat}.feature_index`, `expected each once, seen ${index} twice`);
   }
   return entries;
 }

@@ -1,12 +1,13 @@
 // The Batch API, one function for each operation. The `Upstream` holds the caller's bearer token.
 import * as z from 'zod';
+import { excerpt } from '../plain-text.ts';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { readCounts } from './folds/batch-states.ts';
-import { findSizeFault, type ItemsRequest, readItems, repeatedPage } from './folds/list-items.ts';
+import { checkBatchId, emptyPage, type ItemsRequest, readPage, repeatedPage } from './folds/list-items.ts';
 import type { Call, Upstream, UpstreamResponse } from './http/call.ts';
 import { call, callOrNull } from './http/upstream-client.ts';
-import { readAnyJson, validate } from './http/validate-response.ts';
+import { drifted, readAnyJson, validate } from './http/validate-response.ts';
 import { listOf } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
 import * as wire from './wire.ts';
@@ -120,12 +121,8 @@ async function listItems(
   };
   const answer = await openOrNull(up, post('list', body), wire.itemPage);
   if (answer === null) return null;
-  const fault = findSizeFault(answer.data, items);
-  if (fault !== undefined) throw fault;
-  return {
-    ...answer,
-    data: { ...answer.data, items: readItems(batchId, answer.data.items, items, up.onFailure) },
-  };
+  const read = readPage(batchId, answer.data, items, up.onFailure);
+  return { ...answer, data: { ...answer.data, items: read } };
 }
 
 /** List: aggregate state, counts and optionally one page of items. Null for an unknown batch. */
@@ -137,7 +134,9 @@ export async function list(
   checkId('list', 'batchId', batchId);
   if (items !== undefined) return listItems(up, batchId, items);
   const body = { batch_id: batchId, include_responses: false };
-  return openOrNull(up, post('list', body), wire.batchPage);
+  const answer = await openOrNull(up, post('list', body), wire.batchPage);
+  if (answer !== null) checkBatchId(batchId, answer.data);
+  return answer;
 }
 
 /** The largest page of List (spec, section Limits): two pages hold all tasks of a batch. */
@@ -148,7 +147,8 @@ export const LARGEST_LIST_PAGE = 1000;
  * last task of the counts, or with a null page: List does not know the batch.
  *
  * @param read - reads one page
- * @throws UpstreamError UPSTREAM_DRIFT for a page that repeats tasks: it would hide others
+ * @throws UpstreamError UPSTREAM_DRIFT for a page that repeats tasks, or has none: it would hide
+ *   others
  */
 export async function* listPages(read: (request: ItemsRequest) => Promise<wire.BatchPage | null>) {
   let cursor: string | null | undefined;
@@ -161,15 +161,25 @@ export async function* listPages(read: (request: ItemsRequest) => Promise<wire.B
     if (seen.size < before + items.length) throw repeatedPage();
     yield { page, items, before };
     before += items.length;
-    const isLast = page === null || items.length === 0 || before >= readCounts(page.counts).total;
+    const isLast = page === null || before >= readCounts(page.counts).total;
+    if (!isLast && items.length === 0) throw emptyPage(page, before);
     cursor = isLast ? null : page.cursor;
   } while (cursor != null);
+}
+
+/** @throws UpstreamError UPSTREAM_DRIFT for another task than was asked for */
+export function checkTaskId(taskId: string, { task_id: seen }: Pick<wire.TaskStatus, 'task_id'>): void {
+  if (seen == null || seen === taskId) return;
+  const shown = JSON.stringify(excerpt(seen));
+  throw drifted('status', '$.task_id', `expected the task that was asked for, seen ${shown}`);
 }
 
 /** Status of a task; null for an unknown one. @throws UpstreamError RESULT_EXPIRED after 31 days */
 export async function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
   checkId('status', 'taskId', taskId);
-  return openOrNull(up, post('status', { task_id: taskId }), wire.taskStatus);
+  const answer = await openOrNull(up, post('status', { task_id: taskId }), wire.taskStatus);
+  if (answer !== null) checkTaskId(taskId, answer.data);
+  return answer;
 }
 
 export type CancelEnding =

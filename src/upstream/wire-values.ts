@@ -167,10 +167,12 @@ export function parseTime(text: string | null | undefined): Date | null {
 /** All features of the catalogue, of one protein. */
 const MAX_FEATURE_VALUES = MAX_FEATURE_INDEX + 1;
 
-/** Features; one whose value is NaN, which is read as null, has none and is left out. */
-export const featuresWith = <S extends z.ZodType>(feature: S) =>
+/**
+ * Features, each once; one whose value is NaN, which is read as null, has none and is left out.
+ */
+export const featuresWith = <S extends z.ZodType<{ feature_index: number }>>(feature: S) =>
   z.preprocess(
     (list) =>
       Array.isArray(list) ? list.filter((one: unknown) => !isFields(one) || one.value !== null) : list,
-    listOf(feature, MAX_FEATURE_VALUES),
+    listOf(feature, MAX_FEATURE_VALUES, 0, (one) => one.feature_index),
   );

@@ -76,6 +76,7 @@ const taskError = z
 
 export const listItem = z.object({
   task_id: id,
+  batch_id: maybe(text),
   status: state,
   response: z.unknown().optional(),
   response_available: maybe(z.boolean()),
@@ -123,6 +124,7 @@ export const artifacts = mapOf(text, 1000);
 
 export const taskStatus = z.object({
   status: state,
+  task_id: maybe(text),
   response: z.unknown().optional(),
   /** {@link artifacts}; the resolver reads them. */
   artifacts: z.unknown().optional(),
@@ -179,7 +181,9 @@ export const featureDetail = z.object({
   top_swissprot_activations: maybe(
     listOf(z.object({ uniprot_id: accession, activation: number }), MAX_DETAILS),
   ),
-  decoder_nearest_neighbors: maybe(numberList(isFeatureIndex, MAX_FEATURES)),
+  decoder_nearest_neighbors: maybe(
+    numberList(isFeatureIndex, MAX_FEATURES).refine((list) => new Set(list).size === list.length),
+  ),
   threshold: maybe(number),
 });
 export type FeatureDetail = z.output<typeof featureDetail>;
@@ -303,7 +307,7 @@ export const similarityAnswer = z.object({
   query_sequence: maybe(text),
   protein_hash: maybeHash,
   restricted_count: maybe(count),
-  similar_proteins: listOf(similarProtein, MAX_SIMILAR),
+  similar_proteins: listOf(similarProtein, MAX_SIMILAR, 0, (hit) => hit.protein_hash),
   top_features_across_results: maybe(
     listOf(
       z.object({
@@ -314,6 +318,8 @@ export const similarityAnswer = z.object({
         mean_activation: maybe(number),
       }),
       MAX_FEATURES,
+      0,
+      (feature) => feature.feature_index,
     ),
   ),
 });

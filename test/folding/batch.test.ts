@@ -137,6 +137,16 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         },
       },
     });
+    /** A whole batch of nine, of which some are in a state. */
+    const mixed = (inState: number[], status: string) => {
+      const others = Array.from({ length: 9 }, (_, index) => index).filter((one) => !inState.includes(one));
+      const named = (list: number[], word: string) =>
+        list.map((index) => ({ task_id: `b-0000${index}`, status: word }));
+      const counts = { [status]: inState.length, in_progress: others.length };
+      const items = [...named(inState, status), ...named(others, 'in_progress')];
+      const data = { batch_id: 'b', status: 'in_progress', counts, cursor: null, items };
+      return { operation: 'list', status: 200, body: { data } };
+    };
     const first = (n: number, status?: string) =>
       bench.ask(WALK, { id: 'b', first: n, statuses: status && [status] });
     const indexes = (data: unknown) =>
@@ -181,11 +191,18 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       ]);
     });
 
-    it('promises more for ever: it is not asked for ever', async () => {
+    it('promises more for ever: it is not asked for ever, and its empty list is an error', async () => {
       for (const cursor of ['x', 'y', 'z', 'u', 'v']) await bench.fault(page([], cursor));
-      const { data } = await first(4);
-      expect(indexes(data)).toEqual([]);
+      expect((await first(4)).errors).toMatchObject([
+        {
+          message: expect.stringContaining('expected 5 items by the counts, seen 0 and a page without any'),
+          extensions: { code: 'UPSTREAM_DRIFT' },
+        },
+      ]);
       expect(cursors()).toHaveLength(3);
+      bench.forget();
+      expect((await first(4, 'QUEUED')).errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+      expect(cursors()).toHaveLength(1);
       await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
     });
 
@@ -196,9 +213,9 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       ['was the last one seen and leaves with the rest', 'QUEUED', [0, 1, 2, 3, 4], [0], [0, 1]],
       ['stands in another order', 'QUEUED', [0, 2, 1, 3, 4], [0, 2, 1, 3, 4], [0, 1, 2, 3]],
     ])('has tasks change between two pages of a filter: one that %s repeats and hides none', async (_, state, before, after, seen) => {
-      await bench.fault(page(before, null, state.toLowerCase()));
+      await bench.fault(mixed(before, state.toLowerCase()));
       const { data } = await first(2, state);
-      await bench.fault(page(after, null, state.toLowerCase(), after.length));
+      await bench.fault(mixed(after, state.toLowerCase()));
       const cursor = at(data, 'batch.tasks.pageInfo.endCursor');
       const { data: more } = await bench.ask(WALK, { id: 'b', first: 2, statuses: [state], after: cursor });
       expect([...indexes(data), ...indexes(more)]).toEqual(seen);

@@ -75,7 +75,10 @@ describe('every call', () => {
 
 describe('what the service ranks', () => {
   it('is answered best first, in whatever order it comes', async () => {
-    const hit = (similarity_score: number) => ({ protein_hash: HASH, similarity_score });
+    const hit = (similarity_score: number) => ({
+      protein_hash: String(10 * similarity_score).repeat(32),
+      similarity_score,
+    });
     const similar_proteins = [hit(0.2), hit(0.9), hit(0.5)];
     liar.script('similarity', says(200, { restricted_count: 0, similar_proteins }));
     const exemplars = [1, 9, 5].map((activation) => ({ uniprot_id: `P0000${activation}`, activation }));

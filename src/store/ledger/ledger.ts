@@ -15,7 +15,7 @@ const ledgerChain = z.object({
   kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
   length: z.number(),
   proteinHash: z.string().nullable(),
-  /** The residues that its result must repeat; undefined for a ligand, and where they are too few. */
+  /** The residues that its result must repeat; undefined for a ligand and where few are known. */
   residues: z.object({ hash: z.string(), openPositions: z.array(z.number()).readonly() }).optional(),
   /** The bonds of the item whose first atom is in this chain; undefined for none. */
   bonds: z

@@ -1,6 +1,7 @@
 // Reads `features.json` of a bulk archive: for each protein its top features, the activations of
 // all features, and those along the sequence. A large file is read in a thread, which gives back
 // only what was selected.
+import { findRepeat } from '../json/bounded-schemas.ts';
 import { isFields } from '../json/is-fields.ts';
 import { MATRIX_BOUNDS, parseJsonSync } from '../json/parse-json.ts';
 import { runInWorker, WORKER_ABOVE_BYTES } from '../json/worker-pool.ts';
@@ -97,6 +98,6 @@ const rankedFeatures = featuresWith(featureValue.omit({ residue_regions: true })
 /** An unreadable value is not left out: it makes the whole ranking unknown. */
 function readRanking(value: unknown): readonly FeatureValue[] | undefined {
   if (!Array.isArray(value)) return undefined;
-  if (value.every(isPlainFeature)) return value;
+  if (value.every(isPlainFeature) && findRepeat(value, (one) => one.feature_index) < 0) return value;
   return rankedFeatures.safeParse(value).data;
 }

@@ -37,6 +37,12 @@ function numbers(value: unknown): number[] | undefined {
   return list;
 }
 
+/** Whether an index stands twice. Thousands of them come in ascending order: no set is needed. */
+function hasRepeat(indices: readonly number[]): boolean {
+  const isAscending = indices.every((index, i) => i === 0 || index > (indices[i - 1] ?? index));
+  return !isAscending && new Set(indices).size < indices.length;
+}
+
 /** Reads protein-level activations; undefined for anything else. */
 export function readVector(value: unknown): SparseVector | undefined {
   if (!isFields(value)) return undefined;
@@ -46,7 +52,7 @@ export function readVector(value: unknown): SparseVector | undefined {
     Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? given[0] : given;
   const [indices, list] = [numbers(row), numbers(values)];
   if (indices === undefined || list === undefined || indices.length !== list.length) return undefined;
-  return indices.every(isFeatureIndex) ? { indices, values: list } : undefined;
+  return indices.every(isFeatureIndex) && !hasRepeat(indices) ? { indices, values: list } : undefined;
 }
 
 /** Reads per-residue activations; undefined for anything else. */

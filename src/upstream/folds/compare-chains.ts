@@ -34,7 +34,7 @@ function hashResidues(
   return hashFixedResidues(sequence, openPositions);
 }
 
-/** What was submitted and what came instead; undefined where nothing is contradicted. */
+/** Says that another chain was submitted; undefined where nothing is contradicted. */
 function findDifference(submitted: LedgerChain, { chain, hasFlags }: ResultChain): string | undefined {
   const kind = KINDS[submitted.kind];
   const { length, residues } = submitted;
@@ -52,7 +52,7 @@ function findDifference(submitted: LedgerChain, { chain, hasFlags }: ResultChain
         `the hash ${seen}`;
 }
 
-/** A chain that fits nothing else is looked for first, so that a looser one does not take its place. */
+/** Chains that fit few others are looked for first, so that looser ones do not take their place. */
 const looseness = ({ kind, residues }: LedgerChain): number =>
   kind === 'LIGAND' ? 2 : residues === undefined ? 1 : 0;
 

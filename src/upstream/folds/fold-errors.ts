@@ -19,7 +19,7 @@ export function checkPart<T>(part: T, misfit: string | null): T {
 
 const REPORT_IT = 'Report it to the service: the fold was paid, and the task can be read again.';
 
-/** The result with the task, and advice, in each sentence that says why a part cannot be trusted. */
+/** Adds the task, and advice, to each sentence that says why a part cannot be trusted. */
 export function locateMisfits(fold: FoldingResult, taskId: string): FoldingResult {
   const locate = (misfit: string | null) => misfit && `Task ${taskId}: ${misfit} ${REPORT_IT}`;
   return { ...fold, misfits: mapMisfits(fold.misfits, locate) };

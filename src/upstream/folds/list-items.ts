@@ -1,7 +1,10 @@
 // Reads the items of a page of List, and checks that the page agrees with its counts.
+
+import { excerpt } from '../../plain-text.ts';
 import type { UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/call.ts';
 import { drifted } from '../http/validate-response.ts';
+import { findRepeat } from '../json/bounded-schemas.ts';
 import { isFields } from '../json/is-fields.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
 import { id, normalizeState } from '../wire-values.ts';
@@ -15,6 +18,11 @@ export interface ItemsRequest {
   readonly before?: number | undefined;
 }
 
+/** A page whose items are not read yet. */
+type UnreadPage = Pick<BatchPage, 'batch_id' | 'counts' | 'cursor'> & { readonly items: readonly unknown[] };
+
+const quote = (text: string): string => JSON.stringify(excerpt(text));
+
 /** The id of the task at a position (spec, "Identifiers and envelopes"). */
 export const taskIdAt = (batchId: string, index: number): string =>
   `${batchId}-${String(index).padStart(5, '0')}`;
@@ -23,6 +31,26 @@ export const taskIdAt = (batchId: string, index: number): string =>
 const countBefore = ({ before, cursor }: ItemsRequest): number | undefined =>
   before ?? (cursor === undefined ? 0 : undefined);
 
+/** An id of a task among several (spec, "Identifiers and envelopes"). */
+const PLACED_ID = /^(.+)-(\d{5})$/;
+
+/** Which id of an item belongs to another batch; undefined where none does. */
+function findForeignId(
+  batchId: string,
+  total: number,
+  { task_id, batch_id }: ListItem,
+): { readonly name: string; readonly what: string } | undefined {
+  if (batch_id != null && batch_id !== batchId)
+    return { name: 'batch_id', what: `expected the batch that was asked for, seen ${quote(batch_id)}` };
+  // The id of an only task is opaque.
+  const [, ofBatch, index] = total === 1 ? [] : (PLACED_ID.exec(task_id) ?? []);
+  if (ofBatch === undefined || (ofBatch === batchId && Number(index) < total)) return undefined;
+  return {
+    name: 'task_id',
+    what: `expected one of the ${total} tasks of batch ${quote(batchId)}, seen ${quote(task_id)}`,
+  };
+}
+
 /**
  * Reads the items of a page. An unreadable one has an error, the id that follows from its place,
  * and an unknown state.
@@ -30,24 +58,27 @@ const countBefore = ({ before, cursor }: ItemsRequest): number | undefined =>
  * @param onFailure - given the fault of an unreadable item
  * @throws UpstreamError UPSTREAM_DRIFT when none is readable, or one has no id and no known place
  */
-export function readItems(
+function readItems(
   batchId: string,
-  items: readonly unknown[],
+  { items, counts }: UnreadPage,
   request: ItemsRequest,
   onFailure?: Upstream['onFailure'],
 ): ListItem[] {
   const before = countBefore(request);
+  const { total } = readCounts(counts);
   let unreadableCount = 0;
   return items.map((raw, i): ListItem => {
     const parsed = listItem.safeParse(raw);
-    if (parsed.success) return parsed.data;
+    const foreign = parsed.success ? findForeignId(batchId, total, parsed.data) : undefined;
+    if (parsed.success && foreign === undefined) return parsed.data;
     unreadableCount += 1;
-    const [issue] = parsed.error.issues;
-    const path = ['$.items', i, ...(issue?.path ?? [])].map(String).join('.');
-    const fault = drifted('list', path, issue?.message ?? 'unreadable');
+    const [issue] = parsed.error?.issues ?? [];
+    const path = ['$.items', i, ...(issue?.path ?? [foreign?.name ?? ''])].map(String).join('.');
+    const fault = drifted('list', path, foreign?.what ?? issue?.message ?? 'unreadable');
     const fields = isFields(raw) ? raw : {};
     const placedId = before === undefined ? undefined : taskIdAt(batchId, before + i);
-    const task_id = id.safeParse(fields.task_id).data ?? placedId;
+    const ownId = foreign === undefined ? id.safeParse(fields.task_id).data : undefined;
+    const task_id = ownId ?? placedId;
     if (task_id === undefined || unreadableCount === items.length) throw fault;
     onFailure?.(fault);
     const status = typeof fields.status === 'string' ? normalizeState(fields.status) : '';
@@ -67,15 +98,49 @@ export const repeatedPage = (): UpstreamError =>
     true,
   );
 
-/** A page whose items are not read yet. */
-type UnreadPage = Pick<BatchPage, 'counts' | 'cursor'> & { readonly items: readonly unknown[] };
+/** The error of a page without items, before as many as the counts say have come. */
+export const emptyPage = ({ counts }: Pick<BatchPage, 'counts'>, before: number): UpstreamError =>
+  drifted(
+    'list',
+    '$.items',
+    `expected ${readCounts(counts).total} items by the counts, seen ${before} and a page without any`,
+    true,
+  );
 
 /** The error of a page whose size contradicts its counts; undefined when they agree. */
-export function findSizeFault(page: UnreadPage, request: ItemsRequest): UpstreamError | undefined {
+function findSizeFault(page: UnreadPage, request: ItemsRequest): UpstreamError | undefined {
   const before = countBefore(request);
   if (before === undefined) return undefined;
   const seen = before + page.items.length;
   const { total } = readCounts(page.counts);
   if (seen === total || (seen < total && page.cursor != null)) return undefined;
   return drifted('list', '$.items', `${total} items by the counts, and ${seen} on the pages`, true);
+}
+
+/** @throws UpstreamError UPSTREAM_DRIFT for a page of another batch than was asked for */
+export function checkBatchId(batchId: string, { batch_id: seen }: Pick<BatchPage, 'batch_id'>): void {
+  if (seen == null || seen === batchId) return;
+  throw drifted('list', '$.batch_id', `expected the batch that was asked for, seen ${quote(seen)}`);
+}
+
+/**
+ * Reads a page: it is of the batch, as long as its counts say, and has each task once.
+ *
+ * @param onFailure - given the fault of an unreadable item
+ * @throws UpstreamError UPSTREAM_DRIFT
+ */
+export function readPage(
+  batchId: string,
+  page: UnreadPage,
+  request: ItemsRequest,
+  onFailure?: Upstream['onFailure'],
+): ListItem[] {
+  checkBatchId(batchId, page);
+  const fault = findSizeFault(page, request);
+  if (fault !== undefined) throw fault;
+  const items = readItems(batchId, page, request, onFailure);
+  const repeat = findRepeat(items, ({ task_id }) => task_id);
+  if (repeat < 0) return items;
+  const what = `expected each task once, seen ${quote(items[repeat]?.task_id ?? '')} twice`;
+  throw drifted('list', `$.items.${repeat}.task_id`, what, true);
 }

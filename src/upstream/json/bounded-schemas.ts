@@ -30,6 +30,18 @@ function refuseSize(origin: 'array' | 'object', maximum: number, input: unknown,
   return z.NEVER;
 }
 
+function refuseRepeat<T>(list: readonly T[], toKey: (member: T) => unknown, { issues }: Context): void {
+  const at = findRepeat(list, toKey);
+  if (at < 0) return;
+  const key = String(toKey(list[at] as T));
+  issues.push({
+    code: 'custom',
+    message: `expected each once, seen ${key.slice(0, 60)} twice`,
+    path: [at],
+    input: undefined,
+  });
+}
+
 /** Reads a member. A mistake goes to the context, and nothing behind the last one is read. */
 function readMember<S extends z.ZodType>(
   member: S,
@@ -44,8 +56,23 @@ function readMember<S extends z.ZodType>(
   return z.NEVER;
 }
 
-/** A list of at most `max` members. A longer one is refused before a member is read. */
-export function listOf<S extends z.ZodType>(member: S, max: number, min = 0) {
+/** The place of the first member that repeats the key of an earlier one; -1 where none does. */
+export function findRepeat<T>(list: readonly T[], toKey: (member: T) => unknown): number {
+  const seen = new Set<unknown>();
+  return list.findIndex((member) => seen.size === seen.add(toKey(member)).size);
+}
+
+/**
+ * A list of at most `max` members. A longer one is refused before a member is read.
+ *
+ * @param toKey - the key that no two members share
+ */
+export function listOf<S extends z.ZodType>(
+  member: S,
+  max: number,
+  min = 0,
+  toKey?: (member: z.output<S>) => unknown,
+) {
   const list = z
     .unknown()
     .meta({
@@ -71,7 +98,9 @@ export function listOf<S extends z.ZodType>(member: S, max: number, min = 0) {
         });
         return z.NEVER;
       }
-      return value.map((one: unknown, i) => readMember(member, i, one, context));
+      const list = value.map((one: unknown, i) => readMember(member, i, one, context));
+      if (toKey !== undefined && context.issues.length === 0) refuseRepeat(list, toKey, context);
+      return list;
     });
   RULES.set(list, { kind: 'list', member, max });
   return list;

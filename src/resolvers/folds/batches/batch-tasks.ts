@@ -5,7 +5,7 @@ import type { TaskShape } from '../../../schema/task.ts';
 import { indexInBatch } from '../../../store/ledger/submissions.ts';
 import { LARGEST_LIST_PAGE } from '../../../upstream/batch.ts';
 import { readCounts } from '../../../upstream/folds/batch-states.ts';
-import { type ItemsRequest, repeatedPage } from '../../../upstream/folds/list-items.ts';
+import { emptyPage, type ItemsRequest, repeatedPage } from '../../../upstream/folds/list-items.ts';
 import {
   connectionPage,
   LARGEST_PAGE,
@@ -78,7 +78,8 @@ const MAX_EMPTY_PAGES = 3;
  *
  * @returns null for an unknown batch
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or a foreign cursor
- * @throws UpstreamError UPSTREAM_DRIFT when the service sends the same page twice
+ * @throws UpstreamError UPSTREAM_DRIFT when the service sends the same page twice, or pages
+ *   without tasks
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
   const wanted = readPageSize(args, DEFAULT_PAGE);
@@ -87,6 +88,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
   let place = readStart(args);
   const hasPreviousPage = place.before > 0;
   const edges: { readonly node: TaskShape; readonly cursor: string }[] = [];
+  const seen = new Set<string>();
 
   for (let emptyCount = 0; ; ) {
     const page = await ctx.batches.page(batchId, toRequest(place));
@@ -96,9 +98,12 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const { total } = readCounts(page.counts);
     const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
-    // A page that ends where the one before it ended is that page.
-    const lastIndex = indexInBatch(items.at(-1)?.task_id ?? '', batchId);
-    if (place.skip === 0 && lastIndex === place.last) throw repeatedPage();
+    // A page that has the last task of the one before it, or any of this request, repeats them.
+    const isSeen = ({ task_id: taskId }: { readonly task_id: string }): boolean => {
+      const index = indexInBatch(taskId, batchId);
+      return seen.has(taskId) || (index !== null && index === place.last);
+    };
+    if (place.skip === 0 && items.some(isSeen)) throw repeatedPage();
 
     const start = place;
     const end = { itemCount: items.length, next, size };
@@ -106,13 +111,14 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     for (const [i, node] of nodes.entries()) {
       place = advance(start, i + 1, node.index, end);
       edges.push({ node, cursor: writeCursor(place) });
+      seen.add(node.taskId);
     }
     if (start.skip + nodes.length < items.length) return answer(true);
     // The total never changes, so the service's last, empty page need not be read.
     if (next === null || place.before >= total) return answer(false);
     if (nodes.length === 0) {
       emptyCount += 1;
-      if (emptyCount === MAX_EMPTY_PAGES) return answer(false);
+      if (emptyCount === MAX_EMPTY_PAGES) throw emptyPage(page, place.before);
       place = { at: next, size, skip: 0, before: place.before };
     }
     if (edges.length === wanted) return answer(true);
