@@ -12,9 +12,14 @@ const JOINERS = /((?:\p{Join_C}|\ufe0e|\ufe0f){2})(?:\p{Join_C}|\ufe0e|\ufe0f)+/
 /** C0, DEL, C1, and the separators of lines and paragraphs. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 
+/** Texts of which nothing has to be changed: most of them. */
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
 /** The text in one line, without escape sequences, control characters and invisible ones. */
 export const plainText = (text: string): string =>
-  stripVTControlCharacters(text).replace(INVISIBLE, '').replace(JOINERS, '$1').replace(CONTROLS, ' ');
+  PRINTABLE.test(text)
+    ? text
+    : stripVTControlCharacters(text).replace(INVISIBLE, '').replace(JOINERS, '$1').replace(CONTROLS, ' ');
 
 /** The same for a text of several lines: line feeds and tabs stay. */
 export const plainLines = (text: string): string => text.replace(/[^\n\t]+/g, plainText);

@@ -3,7 +3,7 @@ import { findResidue } from '../structure/residues.ts';
 import type { Polymer, PolymerType } from './chain.ts';
 import { checkCcd } from './check-ligand.ts';
 import type { Modification } from './input.ts';
-import type { AddIssue, ItemIssues } from './issues.ts';
+import { type AddIssue, createListIssues, type ItemIssues } from './issues.ts';
 import { findInvalidLetters, findParentResidue, LETTERS, OTHER_ACID } from './polymers.ts';
 
 const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };
@@ -156,10 +156,13 @@ function checkModification(
   );
 }
 
-export function checkModifications(polymer: Polymer, path: string, issues: ItemIssues): void {
+export function checkModifications(polymer: Polymer, path: string, given: ItemIssues): void {
+  const list = `${path}.modifications`;
+  const issues = createListIssues(given, list);
   const seen = new Map<number, number>();
   for (const [m, modification] of polymer.modifications.entries()) {
-    const at = `${path}.modifications.${m}`;
+    if (issues.hasManyMistakes()) return;
+    const at = `${list}.${m}`;
     checkModification(polymer, modification, at, issues);
     const earlier = seen.get(modification.position);
     if (earlier !== undefined) {

@@ -35,6 +35,35 @@ const MORE: Issue = {
   hint: 'Mend these first.',
 };
 
+/** Mistakes and warnings about one list of a chain that are written down. */
+const MAX_LIST_ISSUES = 20;
+
+/** Collects the findings about one list. */
+export interface ListIssues extends ItemIssues {
+  /** Whether it has more mistakes than are written down: the rest need not be read. */
+  hasManyMistakes(): boolean;
+}
+
+/** Adds the first findings about a list, and then one that there are more. */
+function addFirst(add: AddIssue, path: string): { readonly add: AddIssue; isFull(): boolean } {
+  let count = 0;
+  return {
+    add(...issue) {
+      count += 1;
+      if (count <= MAX_LIST_ISSUES) add(...issue);
+      else if (count === MAX_LIST_ISSUES + 1)
+        add(path, 'MORE', `There are more than ${MAX_LIST_ISSUES} in this list.`, 'Mend these first.');
+    },
+    isFull: () => count > MAX_LIST_ISSUES,
+  };
+}
+
+/** @param path - of the list */
+export function createListIssues({ wrong, odd }: ItemIssues, path: string): ListIssues {
+  const mistakes = addFirst(wrong, path);
+  return { wrong: mistakes.add, odd: addFirst(odd, path).add, hasManyMistakes: mistakes.isFull };
+}
+
 /** Creates the function that adds to a list; `prefix` stands before every path. */
 export function createAddIssue(list: Issue[], prefix = ''): AddIssue {
   const joinPath = (path: string) => (prefix === '' || path === '' ? prefix + path : `${prefix}.${path}`);

@@ -632,6 +632,25 @@ it('tells a thousand faults of a million', async () => {
   expect(issues.at(-1)).toMatchObject({ code: 'MORE', message: 'There are more than 1000.' });
 });
 
+it('tells the first mistakes of a list of modifications, and that there are more', async () => {
+  const modifications = Array.from({ length: 5000 }, () => ({ position: 99, ccd: 'SEP' }));
+  const { issues } = await check(protein({ sequence: 'GISVE', modifications }));
+  expect(issues.map(({ path, code }) => `${path} ${code}`).slice(-2)).toEqual([
+    'items.0.chains.0.protein.modifications.19.position POSITION_OUT_OF_RANGE',
+    'items.0.chains.0.protein.modifications MORE',
+  ]);
+  expect(issues.at(-1)?.message).toBe('There are more than 20 in this list.');
+});
+
+it('reads on behind many warnings of a list, to find a mistake', async () => {
+  const modifications = Array.from({ length: 200 }, () => ({ position: 1, ccd: 'SEP' }));
+  const { issues, warnings } = await check(
+    protein({ sequence: 'GISVE', modifications: [...modifications, { position: 9, ccd: 'SEP' }] }),
+  );
+  expect(issues).toMatchObject([{ path: 'items.0.chains.0.protein.modifications.200.position' }]);
+  expect(warnings).toHaveLength(21);
+});
+
 describe('an input eight times as large', () => {
   const many = <T>(length: number, make: (k: number) => T): T[] => Array.from({ length }, (_, k) => make(k));
   const ligands = (smiles: string, bonds: number): SubmissionInput =>

@@ -360,8 +360,12 @@ it.each(LONG)('%s: refused, or read, at the cost of reading it', async (_, toBod
   await expectCheap(body, () => post('/graphql', body));
 });
 
-it('a tool with 5,000 wrong modifications costs about what reading them costs', async () => {
-  const modifications = Array(5000).fill({ position: 'x', ccd: 1 });
+it.each([
+  ['of wrong types', { position: 'x', ccd: 1 }],
+  ['outside of the sequence', { position: 99, ccd: 'SEP' }],
+  ['of an unknown component', { position: 1, ccd: 'no such component' }],
+])('a tool with 5,000 modifications %s costs about what reading them costs', async (_, modification) => {
+  const modifications = Array(5000).fill(modification);
   const args = JSON.stringify({ items: [{ chains: [{ protein: { sequence: 'MK', modifications } }] }] });
   await expectCheap(args, () => tool('check_fold', () => args)(''));
 });

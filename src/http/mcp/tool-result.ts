@@ -16,6 +16,11 @@ export interface GraphqlAnswer {
 
 /** Bytes of a tool's result as JSON, its text and its structured content together. */
 export const MAX_RESULT_BYTES = 20_000;
+/**
+ * Entries of a list that are read before it is shortened: none has less than 40 bytes, and each
+ * stands in the result twice.
+ */
+const MAX_ENTRIES = MAX_RESULT_BYTES / 80;
 /** Longer texts, such as sequences, are cut. */
 const MAX_TEXT_CHARACTERS = 4_000;
 
@@ -86,6 +91,12 @@ function findList(value: unknown, path: string): unknown[] {
   return Array.isArray(found) ? found : [];
 }
 
+/** A value with no more entries of the list at a path than could fit. */
+function cutList(value: unknown, [name, ...rest]: readonly string[]): unknown {
+  if (name === undefined) return Array.isArray(value) ? value.slice(0, MAX_ENTRIES) : value;
+  return isFields(value) && name in value ? { ...value, [name]: cutList(value[name], rest) } : value;
+}
+
 export interface ResultOptions {
   /**
    * Paths to the lists that are shortened when the result is too large, such as `members.nodes`:
@@ -107,12 +118,14 @@ export function toResult(
   { list, askMore }: ResultOptions,
 ): CallToolResult {
   const notes: string[] = [];
+  const paths = [list].flat();
+  const totals = paths.map((path) => findList(content, path).length);
+  const read = paths.reduce<unknown>((value, path) => cutList(value, path.split('.')), content);
   const cut = {
-    ...Object(toPlainValue(content, notes)),
+    ...Object(toPlainValue(read, notes)),
     ...(problems.length === 0 ? {} : { problems: problems.map(plainLines) }),
   };
-  const lists = [list].flat().map((path) => ({ path, items: findList(cut, path) }));
-  const totals = lists.map(({ items }) => items.length);
+  const lists = paths.map((path) => ({ path, items: findList(cut, path) }));
   for (;;) {
     const shown = lists.flatMap(({ path, items }, i) =>
       items.length < (totals[i] ?? 0)
@@ -126,7 +139,7 @@ export function toResult(
     const structuredContent = more.length === 0 ? cut : { ...cut, more: more.join(' ') };
     const text = JSON.stringify(structuredContent);
     const result: CallToolResult = { content: [{ type: 'text', text }], structuredContent };
-    if (fits(result)) return result;
+    if (2 * text.length <= MAX_RESULT_BYTES && fits(result)) return result;
     const [longest] = lists.map(({ items }) => items).sort((a, b) => b.length - a.length);
     if (longest === undefined || longest.length === 0)
       return toFailure('The answer has more than 20 kB. Ask for single fields with the tool `graphql`.');

@@ -8,9 +8,12 @@ import { isFields } from '../../upstream/json/is-fields.ts';
 function dropNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropNulls);
   if (!isFields(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, member]) => (member === null ? [] : [[name, dropNulls(member)]])),
-  );
+  const kept: [string, unknown][] = [];
+  for (const name of Object.keys(value)) {
+    const { [name]: member } = value;
+    if (member !== null) kept.push([name, dropNulls(member)]);
+  }
+  return Object.fromEntries(kept);
 }
 
 /**
