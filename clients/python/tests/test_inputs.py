@@ -124,6 +124,12 @@ class Fasta(unittest.TestCase):
                 self.assertEqual((len(made.items), len(made.items[0]["chains"])), (count, chains_of_first))
         self.assertEqual(parse_input(">rna|aptamer\nACGU\n").items, [{"name": "aptamer", "chains": [{"rna": {"sequence": "ACGU"}}]}])
 
+    def test_a_file_of_nucleotides_is_not_read_as_proteins(self):
+        for name in ("x.fna", "x.FFN", "x.frn"):
+            with self.assertRaisesRegex(InputError, r"^record 1 \(a\): .*`>a\|dna`"):
+                parse_input(">a\nACGT\n", name)
+            self.assertEqual(parse_input(">a|dna\nACGT\n", name).items[0]["chains"], [{"dna": {"sequence": "ACGT"}}])
+
     def test_a_kind_that_would_not_be_read_is_refused(self):
         for text, said in (
             (">screen|rna|from the screen\nACGU\n>second\nGIV\n", "has `rna`"),

@@ -28,13 +28,14 @@ class Record(NamedTuple):
     place: str
 
 
-def parse_fasta(text: str) -> FoldInput:
+def parse_fasta(text: str, is_nucleic: bool = False) -> FoldInput:
     """One item for each record, `:` between the chains of a complex.
 
     All chains are proteins unless the header ends with their kinds: `>site|protein:dna` or
     `>aptamer|rna`. Empty chains stay, so that the gateway refuses them. Files of Boltz
     (`>A|protein|`, `>B|ccd`) and of Chai (`>protein|name=A`, `>ligand|name=B`) are one complex.
-    Raises InputError where a file can be read in both ways.
+    Raises InputError where a file can be read in both ways, and for a record without a kind where the
+    file `is_nucleic` by its ending.
     """
     records: List[Record] = []
     _, *parts = re.split(r"^>", re.sub(r"\r\n?", "\n", text), flags=re.MULTILINE)
@@ -45,7 +46,7 @@ def parse_fasta(text: str) -> FoldInput:
     if found is not None:
         return found
     mistakes = Mistakes(counts_rest=True)
-    items = [mistakes.read(partial(_read_record, record)) for record in records]
+    items = [mistakes.read(partial(_read_record, record, is_nucleic)) for record in records]
     mistakes.finish()
     where = [(record.place, [record.place] * len(item["chains"])) for record, item in zip(records, items)]
     return FoldInput(items, places=chain_places(items, where))
@@ -66,8 +67,13 @@ def _split_header(head: str) -> Tuple[str, List[str]]:
     return (name.strip(), kinds) if separator and all(kind in KINDS for kind in kinds) else (head, [])
 
 
-def _read_record(record: Record) -> Item:
+def _read_record(record: Record, is_nucleic: bool) -> Item:
     name, kinds = _split_header(record.head)
+    if not kinds and is_nucleic:
+        raise InputError(
+            "%s: files of this ending have nucleotides, and records without a kind are read as proteins. End the header "
+            "with the kind, as in `>%s|dna`." % (record.place, name[:MAX_SHOWN_CHARACTERS] or "name")
+        )
     if not kinds:
         _refuse_unread_kind(record)
         kinds = ["protein"]

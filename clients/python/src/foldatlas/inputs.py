@@ -28,7 +28,8 @@ from .shapes import MAX_SHOWN_CHARACTERS, Mistakes, Node, OddInteger, describe
 _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 
 
-FASTA_ENDINGS = (".fasta", ".fa", ".faa", ".fna", ".fas")
+NUCLEIC_ENDINGS = (".fna", ".ffn", ".frn")
+FASTA_ENDINGS = (".fasta", ".fa", ".faa", ".fas", *NUCLEIC_ENDINGS)
 DOCUMENT_ENDINGS = (".yaml", ".yml", ".json")
 #: Lines of letters alone: no other format is read from a text without a colon or a bracket.
 _BARE_SEQUENCE = re.compile(r"[A-Za-z*:\s]+")
@@ -66,7 +67,7 @@ def parse_input(text: str, name: Optional[str] = None) -> FoldInput:
     if not plain:
         raise InputError("%s is empty." % name)
     if plain.startswith(">"):
-        return parse_fasta(plain)
+        return parse_fasta(plain, ending in NUCLEIC_ENDINGS)
     if ending in (".csv", ".tsv"):
         return parse_table(text, "\t" if ending == ".tsv" else ",")
     is_bare = ending not in DOCUMENT_ENDINGS and not plain.rstrip().endswith(":") and _BARE_SEQUENCE.fullmatch(plain)
