@@ -439,7 +439,7 @@ describe('a database whose tables are gone', () => {
   });
 });
 
-const DONE = { batch_id: 'b1', status: 'done', counts: { done: 1 }, cursor: null };
+const DONE = { status: 'done', counts: { done: 1 }, cursor: null };
 const ITEM = { task_id: 'b1-00000', status: 'done', response_available: true };
 
 describe('a failure that a client is told of in data', () => {
