@@ -145,6 +145,7 @@ describe('requests by GET', () => {
     const response = await get(headers);
     const body: unknown = await response.json();
     expect([response.status, at(body, 'errors.0.extensions.code')]).toEqual([403, 'FORBIDDEN']);
+    expect(at(body, 'errors.0.message')).toMatch(/Send a POST .*content-type.*CORS_ORIGINS/);
     expect(body).not.toHaveProperty('data');
   });
 });

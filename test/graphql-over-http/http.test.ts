@@ -313,6 +313,9 @@ describe('a request', () => {
         fetch(`${url}?${new URLSearchParams({ query, operationName: 'M' })}`, { headers: { accept } }),
       );
       expect(answer).toMatchObject({ status: 405, code: 'BAD_USER_INPUT' });
+      expect(answer.message).toBe(
+        'Send a mutation by POST, as JSON with `content-type: application/json`. GET runs queries.',
+      );
       expect(answer.headers.get('allow')).toBe('POST');
     }
     expect(world.calls).toEqual([]);

@@ -10,6 +10,10 @@ import { parseClientJson } from '../server/json-body.ts';
 import { isListed } from '../server/response-headers.ts';
 import { negotiateResponseType } from './media-type.ts';
 
+const CROSS_SITE =
+  'A page of another site may not send a GET here, by a link, a form or a script. Send a POST with ' +
+  '`content-type: application/json`, from a page whose origin the operator has listed in CORS_ORIGINS.';
+
 export interface RequestParams extends GraphQLParams {
   /** Id of a persisted document. Relay's examples call it `doc_id`. */
   documentId?: string | undefined;
@@ -26,7 +30,7 @@ export function readRequest(
 ): RequestParams {
   const isRead = method !== 'POST';
   if (isRead && isCrossSiteRequest(headers, corsOrigins))
-    throw httpError(403, 'Only pages that CORS_ORIGINS lists may send GET requests. Send a POST.', {
+    throw httpError(403, CROSS_SITE, {
       code: 'FORBIDDEN',
     });
   if (negotiateResponseType(headers.accept ?? null) === null)

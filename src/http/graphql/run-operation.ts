@@ -162,9 +162,13 @@ export function createOperations({
     const { operation: type } = operation;
     const name = operation.name?.value ?? null;
     if (type === 'mutation' && exchange.method !== 'POST')
-      throw httpError(405, 'Can only perform a mutation operation from a POST request.', {
-        headers: { allow: 'POST' },
-      });
+      throw httpError(
+        405,
+        'Send a mutation by POST, as JSON with `content-type: application/json`. GET runs queries.',
+        {
+          headers: { allow: 'POST' },
+        },
+      );
     const invalid = validate(schema, document);
     if (invalid.length > 0) return invalid;
     return {

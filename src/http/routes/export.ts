@@ -139,7 +139,11 @@ async function answer(
 ): Promise<HttpResponse> {
   const { exchange } = asked;
   if (isCrossSiteRequest(exchange.headers, sources.config.CORS_ORIGINS))
-    throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
+    throw httpError(
+      403,
+      'A page of another site may not ask for exports, unless the operator has listed its origin in CORS_ORIGINS.',
+      { code: 'FORBIDDEN' },
+    );
   identifyCaller(exchange);
   const body = lines(sources, exchange, readExportRequest(asked), format);
   // A refusal of everything comes with the first lines, and has an HTTP status of its own.
