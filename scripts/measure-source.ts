@@ -42,7 +42,7 @@ const gateway = createGateway({
 });
 await gateway.ready();
 const server = createHttpServer(gateway);
-const { url, close } = await openPort(server, 0, '127.0.0.1');
+const { url, close } = await openPort(server, { setting: 'PORT', port: 0, host: '127.0.0.1' });
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');

@@ -45,7 +45,10 @@ export async function listen(
   );
   const server = createServer(TIMEOUTS, listener);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = `Port ${port} is taken: stop what listens there, or set SANDBOX_PORT to another one.`;
+      reject(error.code === 'EADDRINUSE' ? new Error(taken) : error);
+    });
     server.listen(port, host, resolve);
   });
   const address = server.address();

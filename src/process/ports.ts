@@ -28,11 +28,18 @@ export interface OpenPort {
   close(milliseconds: number): Promise<void>;
 }
 
-const toListenError = (error: NodeJS.ErrnoException, host: string, port: number): Error =>
+/** Where a server listens, and the setting that says so. */
+export interface PortOptions {
+  readonly setting: 'PORT' | 'METRICS_PORT';
+  readonly port: number;
+  readonly host: string;
+}
+
+const toListenError = (error: NodeJS.ErrnoException, { setting, host, port }: PortOptions): Error =>
   new Error(
     error.code === 'EADDRINUSE'
-      ? `Port ${port} is taken; stop what listens there or set another.`
-      : `Cannot listen on ${host}:${port}: ${error.message}`,
+      ? `Port ${port} is taken: stop what listens there, or set ${setting} to another one.`
+      : `${setting}: cannot listen on ${host}:${port}: ${error.message}`,
   );
 
 /**
@@ -66,14 +73,15 @@ async function acceptWaiting(server: Server): Promise<() => void> {
 }
 
 /** Listens. @throws Error with a sentence on why it cannot */
-export async function openPort(server: Server, port: number, host: string): Promise<OpenPort> {
+export async function openPort(server: Server, options: PortOptions): Promise<OpenPort> {
+  const { port, host } = options;
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(toListenError(error, host, port)));
+    server.once('error', (error) => reject(toListenError(error, options)));
     server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   const { address, port: given } = server.address() as AddressInfo;
@@ -126,6 +134,6 @@ export async function openMetricsPort({ port, host, token, read }: MetricsPortOp
       return send(503, PLAIN, 'The metrics cannot be read at present.\n');
     }
   });
-  const { url, close } = await openPort(server, port, host);
+  const { url, close } = await openPort(server, { setting: 'METRICS_PORT', port, host });
   return { url, close: () => close(CLOSE_MS) };
 }

@@ -74,7 +74,10 @@ async function start(config: Config): Promise<void> {
     import('./serve.ts'),
     checkLedger(config, log),
   ]);
-  const served = await serve({ config, log, ...source });
+  const served = await serve({ config, log, ...source }).catch(async (error: unknown) => {
+    await source.close();
+    throw error;
+  });
   const metrics = await startMetricsPort(config, served.gateway.metrics.text, log);
   if (metrics !== undefined) log.info({ url: `${metrics.url}/metrics` }, 'metrics are served apart');
   installShutdownHandler(log, config.SHUTDOWN_SECONDS * 1000, async () => {

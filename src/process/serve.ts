@@ -65,7 +65,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   let port: OpenPort;
   try {
     await awaitStore(config, log, gateway.ready);
-    port = await openPort(server, config.PORT, config.HOST);
+    port = await openPort(server, { setting: 'PORT', port: config.PORT, host: config.HOST });
   } catch (error) {
     await gateway.close();
     await tracing?.close();

@@ -226,13 +226,19 @@ describe('a process', () => {
     expect(server.err()).toMatch(/mkdir '\/proc\/none'\n$/);
   });
 
-  it('says so when it cannot have its port, and ends with 1', async () => {
+  it.each([
+    ['PORT', { UPSTREAM_URL: 'http://127.0.0.1:9' }],
+    ['PORT', { SANDBOX_DATA: 'memory', SANDBOX_SIZE: 'small' }],
+    ['SANDBOX_PORT', { SANDBOX_DATA: 'memory', SANDBOX_SIZE: 'small' }],
+  ])('names %s when it cannot have the port, and ends with 1: %j', async (setting, env) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;
-    const server = start({ PORT: String(port), STORE_URL: 'memory:', UPSTREAM_URL: 'http://127.0.0.1:9' });
+    const server = start({ PORT: '0', STORE_URL: 'memory:', ...env, [setting]: String(port) });
     expect(await ended(server)).toBe(1);
-    expect(server.err()).toContain(`Port ${port} is taken`);
+    expect(server.err()).toContain(
+      `Port ${port} is taken: stop what listens there, or set ${setting} to another one.`,
+    );
     await new Promise((resolve) => taken.close(resolve));
   });
 });
