@@ -84,9 +84,10 @@ function forgets(history: History): string | undefined {
           // A copy that was put back may not know it.
           !history.filesLostAt.some((at) => at >= one.at && at <= told.at),
       );
-    const known = before.find(
-      (one) => one.told?.type === 'FoldSubmitted' && !one.told.warnings.includes('NOT_REMEMBERED'),
-    );
+    // A store may still lose an outcome of which one caller was told that it is not remembered.
+    const isSame = (one: Asked) => one.caller === later.caller && one.key === later.key;
+    if (all.some((one) => isSame(one) && one.told?.warnings.includes('NOT_REMEMBERED'))) continue;
+    const known = before.find((one) => one.told?.type === 'FoldSubmitted');
     const batchId = known?.told?.batchIds[0];
     if (batchId !== undefined && told.batchIds[0] !== batchId)
       return `${known?.id} was told of ${batchId}, and ${later.id} with the same key ${told.type} ${told.batchIds}`;

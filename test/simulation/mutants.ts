@@ -7,6 +7,10 @@ interface Mutant {
   readonly store?: StoreKind;
   /** None when absent. */
   readonly followers?: number;
+  /** Decides how far followers are behind; 1 when absent. */
+  readonly planSeed?: number;
+  /** A search from seed 1 found it here; undefined where nothing was searched for. */
+  readonly seed?: number;
   /** The file of the gateway. */
   readonly file: string;
   /** Texts that stand there once, and what stands there instead. */
@@ -23,6 +27,7 @@ const submit = (gapMs: number, more: Partial<Extract<Event, { kind: 'submit' }>>
 
 export const MUTANTS = {
   'tolerance of two seconds': {
+    seed: 105,
     file: 'src/store/ledger/mark.ts',
     replacements: [['return newest < known.newest ?', 'return newest < known.newest - 2_000 ?']],
     events: [
@@ -33,6 +38,7 @@ export const MUTANTS = {
     ],
   },
   'one former secret': {
+    seed: 121,
     file: 'src/store/ledger/principals.ts',
     replacements: [['[] : formerSecrets(secrets).map(', '[] : formerSecrets(secrets).slice(-1).map(']],
     events: [
@@ -43,6 +49,7 @@ export const MUTANTS = {
     ],
   },
   'claim after Submit': {
+    seed: 1,
     file: 'src/store/ledger/sqlite-ledger.ts',
     replacements: [
       [
@@ -53,11 +60,13 @@ export const MUTANTS = {
     events: [submit(0), submit(0)],
   },
   'Submit sent again': {
+    seed: 1,
     file: 'src/upstream/batch.ts',
     replacements: [["new Set(['list', 'status'])", "new Set(['list', 'status', 'submit'])"]],
     events: [submit(0, { fate: 'answer lost' })],
   },
   'lease without end': {
+    seed: 128,
     file: 'src/store/lease.ts',
     replacements: [['expected: heldVersion(), lifetimeMs }', 'expected: heldVersion(), lifetimeMs: 1e12 }']],
     events: [
@@ -68,6 +77,7 @@ export const MUTANTS = {
   },
   'mark not read after a reconnect': {
     store: 'redis',
+    seed: 140,
     file: 'src/store/ledger/redis-ledger.ts',
     replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
     events: [submit(0), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(21_000, { replica: 1 })],
@@ -75,9 +85,15 @@ export const MUTANTS = {
   'replicas not waited for': {
     store: 'redis',
     followers: 1,
+    planSeed: 17,
     file: 'src/store/ledger/replication.ts',
     replacements: [['await waitTogether();', '']],
-    events: [submit(0), { ...at(30), kind: 'fail over', end: 'closed', rejoinMs: 100 }, submit(6_000)],
+    events: [
+      submit(300),
+      { ...at(80), kind: 'kill', effects: 0 },
+      { ...at(0), kind: 'fail over', end: 'closed', rejoinMs: 100 },
+      submit(6_000, { replica: 1 }),
+    ],
   },
   'webhook not synchronised': {
     file: 'src/progress/webhook-store.ts',
@@ -121,11 +137,16 @@ export const MUTANTS = {
   },
 } as const satisfies Record<string, Mutant>;
 export type MutantName = keyof typeof MUTANTS;
+/** Where a search for a fault begins: at the seed that an earlier one found. */
+export function mutantSearch(name: MutantName): { readonly from: number; readonly store: StoreKind } {
+  const { seed = 1, store = 'sqlite' }: Mutant = MUTANTS[name];
+  return { from: seed, store };
+}
 /** The plan of the history of a fault. */
 export function mutantPlan(name: MutantName): Plan {
-  const { store, followers = 0, events }: Mutant = MUTANTS[name];
+  const { store, followers = 0, planSeed = 1, events }: Mutant = MUTANTS[name];
   return {
-    ...createPlan(1, store),
+    ...createPlan(planSeed, store),
     ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers, events },
   };
 }
