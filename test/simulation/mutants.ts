@@ -80,12 +80,13 @@ export const MUTANTS = {
     seed: 140,
     file: 'src/store/ledger/redis-ledger.ts',
     replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
-    events: [submit(0), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(21_000, { replica: 1 })],
+    events: [submit(50_000), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(0, { key: null })],
   },
   'replicas not waited for': {
     store: 'redis',
     followers: 1,
     planSeed: 17,
+    seed: 545,
     file: 'src/store/ledger/replication.ts',
     replacements: [['await waitTogether();', '']],
     events: [
@@ -96,6 +97,7 @@ export const MUTANTS = {
     ],
   },
   'webhook not synchronised': {
+    seed: 157,
     file: 'src/progress/webhook-store.ts',
     replacements: [[', isListed: true, isDurable: true }', ', isListed: true }']],
     events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
