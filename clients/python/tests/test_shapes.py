@@ -203,6 +203,35 @@ class WrongShapes(unittest.TestCase):
                     with self.subTest(name, path=place(path)), self.assertRaises(InputError):
                         parse_input(json.dumps(changed), "file.json")
 
+    def test_another_value_is_another_fold_or_is_named_in_a_warning(self):
+        others = {str: ["W", "ZN", "CCN", "9", "L"], int: [1, 3, 9], float: [9.5], bool: [True, False]}
+        more = {
+            "Boltz": ("sequences", 0, "protein", "msa"),
+            "AlphaFold 3": ("sequences", 0, "protein", "unpairedMsa"),
+            "AlphaFold Server": (0, "sequences", 0, "proteinChain", "maxTemplateDate"),
+            "Protenix": (0, "sequences", 0, "proteinChain", "unpairedMsaPath"),
+        }
+        tried = 0
+        for name, document in DOCUMENTS.items():
+            if name in more:
+                document = replaced(document, more[name], "a.a3m")
+            before = result(document)
+            for path in nodes(document):
+                value = at(document, path)
+                if isinstance(value, (dict, list)) or path[-1] in ("version", "description"):
+                    continue
+                for other in others[type(value)]:
+                    if other == value or self.mistakes(replaced(document, path, other)):
+                        continue
+                    tried += 1
+                    made = parse_input(json.dumps(replaced(document, path, other)), "file.json")
+                    keys = [key for key in path if isinstance(key, str)]
+                    words = {"msa": "alignment", "modelSeeds": "seed"}
+                    is_named = any(words.get(keys[-1], keys[-1]) in warning for warning in made.warnings)
+                    is_other = {"items": made.items, "options": made.options} != before
+                    self.assertTrue(is_named or is_other, (name, place(path), other, made.warnings))
+        self.assertGreater(tried, 150)
+
     def test_mistakes_in_several_places_are_all_told_once_and_no_more_than_ten(self):
         wrong = [7, {"X": 1}]
         for name, document in DOCUMENTS.items():
