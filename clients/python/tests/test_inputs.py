@@ -484,6 +484,19 @@ class Words(unittest.TestCase):
 
 
 class ManyMistakes(unittest.TestCase):
+    def test_a_quote_that_stays_open_hides_no_mistake_before_it(self):
+        with self.assertRaises(InputError) as caught:
+            parse_input('name,kind,value\na,x,GIV\nb,protein,"GIV\n', "x.csv")
+        self.assertEqual([line.split(":")[0] for line in caught.exception.issues], ["line 2, column kind", "line 3"])
+
+    def test_items_that_a_script_changes_have_places_still(self):
+        made = parse_input("name,sequence\na,GIV\nb,GIV\n", "x.csv")
+        made.files = [("x.csv", 0), ("y.csv", 1)]
+        made.items = [{"chains": item["chains"]} for item in made.items]
+        issue = {"path": "items.1", "code": "IDENTICAL_ITEM", "message": "Item 1 is the same as item 0.", "hint": None}
+        told = translate_issue(issue, made)
+        self.assertEqual((told["path"], told["message"]), ("y.csv: line 3", "This is the same as line 2."))
+
     def test_the_first_are_told_and_the_rest_is_counted(self):
         for text, name in (
             (">a|rna:dna\nG\n" * 60_000, "x.fasta"),

@@ -182,7 +182,8 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     #: The place of each item, and those of its chains, by its key.
     where: Dict[str, Tuple[str, List[str]]] = {}
     mistakes = Mistakes(counts_rest=True)
-    for line, row in lines:
+    # A quote that stays open ends the table, and is a mistake behind those before.
+    for line, row in iter(partial(mistakes.read, partial(next, lines, None)), None):
         added = mistakes.read(partial(_add_row, items, columns, line, row))
         if added is not None:
             key, chain_columns = added

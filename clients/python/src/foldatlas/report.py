@@ -87,8 +87,9 @@ def _name_item(source: Optional[FoldInput], first: int, match: "re.Match[str]") 
     index = int(match[1]) + first
     if source is None or index >= len(source.items):
         return "items[%d]" % index
-    if len(source.files) > 1:
-        found = "item %s" % source.items[index]["name"]
+    name = source.items[index].get("name")
+    if len(source.files) > 1 and name:
+        found = "item %s" % name
     else:
         found = source.places.get("items.%d" % index) or "items[%d]" % index
     is_word = found.startswith("item ") or _PROSE.match(found)
