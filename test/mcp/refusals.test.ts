@@ -46,7 +46,12 @@ describe('a request without what it needs', () => {
     ['tools/call', {}, /params\.name: it is missing/],
     ['tools/call', { name: 7 }, /params\.name: .*expected string/],
     ['tools/call', { name: 'graphql', arguments: 'text' }, /params\.arguments: /],
-    ['tools/call', { name: 'fold_protein', arguments: {} }, /no tool "fold_protein".*check_fold/],
+    [
+      'tools/call',
+      { name: 'fold_protein', arguments: {} },
+      /no tool "fold_protein".*check_fold((?!submit_fold).)*$/,
+    ],
+    ['tools/call', { name: 'toString', arguments: {} }, /no tool "toString"/],
     ['tools/list', { cursor: 8 }, /params\.cursor: /],
     ['resources/list', { cursor: 8 }, /params\.cursor: /],
     ['resources/templates/list', { cursor: 8 }, /params\.cursor: /],

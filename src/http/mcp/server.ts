@@ -241,10 +241,11 @@ export interface McpServers {
 
 /** Why a tool is not offered; null for one that is. */
 function refuseTool(name: string, mutations: boolean): string | null {
-  const isMutation = TOOLS.some((tool) => tool.name === name && tool.isMutation === true);
-  if (isMutation && !mutations) return `The tool ${name} is switched off. ${MUTATIONS_OFF}`;
-  if (name in TOOL_INPUTS) return null;
-  return `There is no tool ${JSON.stringify(excerpt(name))}. There are ${Object.keys(TOOL_INPUTS).join(', ')}.`;
+  const off = TOOLS.filter(({ isMutation }) => isMutation === true && !mutations).map((tool) => tool.name);
+  if (off.includes(name)) return `The tool ${name} is switched off. ${MUTATIONS_OFF}`;
+  const names = Object.keys(TOOL_INPUTS).filter((one) => !off.includes(one));
+  if (names.includes(name)) return null;
+  return `There is no tool ${JSON.stringify(excerpt(name))}. There are ${names.join(', ')}.`;
 }
 
 /** @param schema - as clients see it; the resources show its types */
