@@ -4,7 +4,10 @@
 // then `import { graphql } from './gql/gql.ts'` gives typed documents to Apollo Client, urql and
 // graphql-request alike.
 
-/** The TypeScript type of each scalar of FoldAtlas. All but JSON and IntMatrix come and go as strings. */
+/**
+ * The TypeScript type of each scalar of FoldAtlas. All but JSON and IntMatrix come and go as
+ * strings.
+ */
 export const SCALARS = {
   AminoAcidSequence: 'string',
   DateTime: 'string',

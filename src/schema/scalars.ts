@@ -129,8 +129,8 @@ const isInt = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= MAX_INT;
 
 /**
- * Reads a matrix of integers. A list of lists in the schema would be read by graphql-js, which takes
- * thirty times as long.
+ * Reads a matrix of integers. A list of lists in the schema would be read by graphql-js, which
+ * takes thirty times as long.
  *
  * @throws GraphQLError BAD_USER_INPUT with the 0-based place of the first value that is no integer
  */

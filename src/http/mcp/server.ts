@@ -235,7 +235,9 @@ export interface ToolSettings {
 export interface McpServers {
   /** Creates the server of one request, or of one connection over stdio. */
   createServer(run: RunDocument): McpServer;
-  /** The answer to a request that the library would refuse in its own words; null for all others. */
+  /**
+   * The answer to a request that the library would refuse in its own words; null for all others.
+   */
   refuse(message: unknown): JSONRPCErrorResponse | null;
 }
 
