@@ -2,17 +2,25 @@
 // answer. Later calls use ids of earlier answers.
 import * as z from 'zod';
 import { readBulkArchive } from '../upstream/archive/bulk.ts';
-import { checkCluster, checkFeature, checkPng } from '../upstream/atlas.ts';
+import { checkFeature, checkPng, readCatalogue, readCluster } from '../upstream/atlas.ts';
 import { checkJob } from '../upstream/atlas-bulk.ts';
+import { checkTaskId } from '../upstream/batch.ts';
 import { isApiError, UpstreamError } from '../upstream/errors.ts';
-import { toTaskState } from '../upstream/folds/batch-states.ts';
-import { missingResult } from '../upstream/folds/fold-errors.ts';
-import { readPage } from '../upstream/folds/list-items.ts';
+import { readCounts, toTaskState } from '../upstream/folds/batch-states.ts';
+import { missingResult, toUnreadable } from '../upstream/folds/fold-errors.ts';
+import { readResponse } from '../upstream/folds/fold-results.ts';
+import { emptyPage, readPage } from '../upstream/folds/list-items.ts';
+import { readFoldSync } from '../upstream/folds/read-fold.ts';
 import type { Call } from '../upstream/http/call.ts';
+import { checkFileHost, readFileAddress } from '../upstream/http/file-address.ts';
 import { validate } from '../upstream/http/validate-response.ts';
+import { partValue } from '../upstream/part.ts';
 import type { RequiredParts } from '../upstream/proteins/parts.ts';
+import { readArchived, readClusters } from '../upstream/proteins/read-archive.ts';
 import { readRecord } from '../upstream/proteins/read-record.ts';
+import { createSource, type ProteinRecord } from '../upstream/proteins/record.ts';
 import { NO_PARTS } from '../upstream/proteins/required-parts.ts';
+import { plddtByResidue, type Structure } from '../upstream/proteins/structure.ts';
 import { checkEntry } from '../upstream/reads/cached-reads.ts';
 import { readMembers } from '../upstream/reads/cluster-loader.ts';
 import type { UpstreamSettings } from '../upstream/settings.ts';
@@ -74,11 +82,13 @@ const ABSENT: Expected = {
   examine: ({ body }) => unless(isApiError(body), '$', 'an error of the API', 'a bare 404'),
 };
 
+const NEEDS_RECORD: RequiredParts = { ...NO_PARTS, record: true };
+const NEEDS_STRUCTURE: RequiredParts = { ...NO_PARTS, structure: true };
+
 /** Examines the archive of a protein and of one that does not exist. */
 async function examineArchive({ bytes }: Answer, hash: string): Promise<readonly Difference[]> {
-  const { problems, sequences, structures, features, clusters } = await readBulkArchive(bytes, {
-    rows: { top: 1, indices: [] },
-  });
+  const parts = await readBulkArchive(bytes, { rows: { top: 1, indices: [] } });
+  const { problems, sequences, structures, features, clusters } = parts;
   const { proteinLevel, rows } = features.get(hash) ?? {};
   const expectations: readonly (readonly [holds: boolean, path: string, expected: string])[] = [
     [problems.length === 0, 'archive', 'a whole zip that can be read'],
@@ -89,7 +99,15 @@ async function examineArchive({ bytes }: Answer, hash: string): Promise<readonly
     [rows !== undefined, 'features.json', 'values by residue'],
     [clusters.size > 0, 'cluster_info.json', 'the cluster'],
   ];
-  return expectations.flatMap(([holds, path, expected]) => unless(holds, path, expected, 'something else'));
+  const differences = expectations.flatMap(([holds, path, expected]) =>
+    unless(holds, path, expected, 'something else'),
+  );
+  const archive = { parts, from: createSource('bulk'), clusters: readClusters(parts), isRanked: true };
+  const read = () => {
+    const record = readArchived(hash, NEEDS_STRUCTURE, archive);
+    return record == null ? [] : listParts(record);
+  };
+  return [...differences, ...findFaults(read)];
 }
 
 /** The errors that a reader of the gateway throws or returns, as differences. */
@@ -104,7 +122,8 @@ function findFaults(read: () => readonly unknown[]): readonly Difference[] {
     if (!(fault instanceof Error)) return [];
     if (!(fault instanceof UpstreamError)) throw fault;
     const path = /\$[\w.[\]]*\w/.exec(fault.message)?.[0] ?? '$';
-    return [{ path, expected: 'what the gateway can read', seen: fault.failure.code }];
+    const setting = /\b(?:DOWNLOAD_HOSTS|UPSTREAM_[A-Z]+_[A-Z_]+)\b/.exec(fault.message)?.[0];
+    return [{ path, expected: 'what the gateway can read', seen: fault.failure.code, setting }];
   });
 }
 
@@ -114,24 +133,31 @@ const readBy =
   ({ status, content }: Answer): readonly Difference[] =>
     status >= 300 || content === undefined ? [] : findFaults(() => read(content, status));
 
-const NEEDS_RECORD: RequiredParts = { ...NO_PARTS, record: true };
+/** The parts of a record, errors among them. @throws UpstreamError for a structure of another one */
+function listParts(record: ProteinRecord): unknown[] {
+  const structure = partValue<Structure>(record.structure);
+  const { plddt } = record;
+  if (structure != null) plddtByResidue(structure, partValue(plddt));
+  return Object.values(record);
+}
 
-/** The parts of a record, errors among them. */
 const readProtein = (hash: string) => (raw: unknown) =>
-  Object.values(
+  listParts(
     readRecord(hash, NEEDS_RECORD, { raw, requestId: undefined, features: { kind: 'ranking', top: 3 } }),
   );
 
-function readCluster(hash: string) {
-  return (content: unknown): [] => {
-    const record = validate('cluster', wire.clusterRecord, content);
-    checkCluster(hash, record);
-    readMembers(record);
-    return [];
-  };
-}
+const readOwnCluster =
+  (hash: string) =>
+  (content: unknown): readonly unknown[] =>
+    readMembers(readCluster(hash, validate('cluster', wire.clusterRecord, content)));
 
 /** A catalogue without labels can be read, and nothing is found in it. */
+async function examineCatalogue(answer: Answer): Promise<readonly Difference[]> {
+  if (answer.status >= 300 || answer.content === undefined) return [];
+  const read = await readCatalogue(answer.bytes).catch((error: unknown) => [error]);
+  return [...findFaults(() => read), ...examineLabels(answer)];
+}
+
 function examineLabels({ content }: Answer): readonly Difference[] {
   const rows = Array.isArray(content) ? content : [];
   const isLabelled = rows.some((row) => typeof valueAt(row, ['label']) === 'string');
@@ -144,10 +170,11 @@ const textAt = (content: unknown, ...path: readonly (string | number)[]): string
 };
 
 /** Checks the operations of the Atlas API. */
-export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSettings): Promise<void> {
+export async function checkAtlas(run: RunCheck, settings: UpstreamSettings): Promise<void> {
+  const { thumbnailTypes } = settings;
   await run('features', get('features', '/features'), {
     schema: wire.catalogueRows,
-    examine: examineLabels,
+    examine: examineCatalogue,
   });
   await run('feature', get('feature', '/features/7'), {
     schema: wire.featureDetail,
@@ -178,7 +205,7 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
     // A protein that names no cluster represents one, or belongs to none.
     statuses: [200, 404],
     schema: wire.clusterRecord,
-    examine: readBy(readCluster(representative)),
+    examine: readBy(readOwnCluster(representative)),
   });
   for (const type of ['plddt', 'pct-characterized']) {
     const path = `/proteins/${hash}/thumbnail/${encodeURIComponent(thumbnailTypes?.[type] ?? type)}`;
@@ -211,7 +238,7 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
       statuses: [200, 202],
       schema: wire.bulkJob,
       optional: ['poll_url', 'completed_count', 'total_count', 'download_url', 'expires_at'],
-      examine: readBy((content, status) => [checkJob(validate('bulkJob', wire.bulkJob, content), status)]),
+      examine: readBy(readOwnJob(settings)),
     });
     await run(
       'job, cancel',
@@ -243,25 +270,58 @@ export async function checkBatch(
 /** Reads a page as the gateway does: its items, and whether their number agrees with the counts. */
 const readOwnPage =
   (batchId: string) =>
-  (content: unknown): unknown[] =>
-    readPage(batchId, validate('list', wire.itemPage, content), FIRST_ITEM);
+  (content: unknown): unknown[] => {
+    const page = validate('list', wire.itemPage, content);
+    const items = readPage(batchId, page, FIRST_ITEM);
+    return [
+      ...items,
+      items.length === 0 && readCounts(page.counts).total > 0 ? emptyPage(page, 0) : undefined,
+    ];
+  };
+
+/** @throws UpstreamError for an address from which the gateway downloads nothing */
+const checkAddress = (settings: UpstreamSettings, address: string): void =>
+  checkFileHost(settings, readFileAddress(settings, address));
+
+/** @throws UpstreamError for a result inside an answer that is none */
+function readInline(json: string, taskId: string): void {
+  try {
+    readFoldSync(Buffer.from(json));
+  } catch (error) {
+    throw toUnreadable(error, taskId);
+  }
+}
 
 /** A task that is done has a result; after 31 days Status answers 410 instead. */
-const readStatus = (content: unknown): unknown[] => {
-  const { status, response } = validate('status', wire.taskStatus, content);
-  return [toTaskState(status) === 'DONE' && response == null ? missingResult() : undefined];
-};
+const readStatus =
+  (settings: UpstreamSettings, taskId: string) =>
+  (content: unknown): unknown[] => {
+    const answer = validate('status', wire.taskStatus, content);
+    checkTaskId(taskId, answer);
+    if (toTaskState(answer.status) !== 'DONE') return [];
+    const result = readResponse(answer.response);
+    if (result === null) return [missingResult()];
+    if ('url' in result) checkAddress(settings, result.url);
+    else readInline(result.json, taskId);
+    return [];
+  };
+
+/** A job that is complete has an archive at an address that the gateway follows. */
+const readOwnJob =
+  (settings: UpstreamSettings) =>
+  (content: unknown, status: number): unknown[] => {
+    const job = checkJob(validate('bulkJob', wire.bulkJob, content), status);
+    if (job.download_url != null) checkAddress(settings, job.download_url);
+    return [];
+  };
 
 const readTaskIds = (content: unknown): unknown[] => {
   const items = valueAt(content, ['items']);
   return Array.isArray(items) ? items.map((item) => valueAt(item, ['task_id'])) : [];
 };
 
-async function checkOwnBatch(
-  run: RunCheck,
-  { listLimitField, listCursorField }: UpstreamSettings,
-  batchId: string,
-): Promise<void> {
+async function checkOwnBatch(run: RunCheck, settings: UpstreamSettings, batchId: string): Promise<void> {
+  const { listLimitField, listCursorField } = settings;
   const own = { batch_id: batchId, include_responses: true, [listLimitField]: 1 };
   const page = await run('list, own batch', post('list', own), {
     absent: 'there is no such batch for this token',
@@ -297,7 +357,7 @@ async function checkOwnBatch(
     await run('status, own task', post('status', { task_id: taskId }), {
       schema: wire.taskStatus,
       optional: [...OPTIONAL_IN_BATCHES, 'task_id', 'response', 'artifacts', 'artifacts_expire_in', 'error'],
-      examine: readBy(readStatus),
+      examine: readBy(readStatus(settings, taskId)),
     });
 }
 

@@ -99,10 +99,12 @@ const clusterFeatures = (values: readonly wire.FeatureValue[]): wire.FeatureValu
     ? omitRegions(values)
     : readRegions('cluster', '$.cluster_representative_features', values, {});
 
-/** @throws UpstreamError UPSTREAM_DRIFT for the record of another cluster */
-export function checkCluster(hash: string, record: wire.ClusterRecord): void {
+/** Reads a record. @throws UpstreamError UPSTREAM_DRIFT for that of another cluster */
+export function readCluster(hash: string, record: wire.ClusterRecord): wire.ClusterRecord {
   if (record.protein_hash !== hash)
     throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
+  const values = record.cluster_representative_features;
+  return values == null ? record : { ...record, cluster_representative_features: clusterFeatures(values) };
 }
 
 /** GET /clusters/{hash}; null for no representative. @param top - 1 to 100 features */
@@ -114,11 +116,7 @@ export async function cluster(
   const path = `/clusters/${segment('cluster', hash)}`;
   const request = get('cluster', path, { query: { topk_features: top } });
   const found = await readOrNull(up, request, wire.clusterRecord);
-  if (found !== null) checkCluster(hash, found.record);
-  const values = found?.record.cluster_representative_features;
-  if (found === null || values == null) return found;
-  const record = { ...found.record, cluster_representative_features: clusterFeatures(values) };
-  return { ...found, record };
+  return found && { ...found, record: readCluster(hash, found.record) };
 }
 
 export interface ProteinQuery {

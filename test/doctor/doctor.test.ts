@@ -44,7 +44,8 @@ const doctor = (
 ): Promise<Report> =>
   examine(
     {
-      settings: toUpstreamSettings(readConfig(env), url),
+      // Files are at the sandbox, whose address is not that of the proxy.
+      settings: toUpstreamSettings(readConfig({ DOWNLOAD_HOSTS: new URL(sandbox.url).host, ...env }), url),
       connections,
       token: token ?? undefined,
       requestId: 'test',

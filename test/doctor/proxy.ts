@@ -1,6 +1,6 @@
 // A real server on loopback in front of the sandbox that changes what it answers, as a deployment
 // does overnight.
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Passing {
@@ -29,15 +29,16 @@ export interface ChangingProxy {
 
 const KEPT = ['cache-control', 'retry-after', 'x-request-id'];
 
-/** Starts the proxy. */
-export async function openProxy(target: string): Promise<ChangingProxy> {
+/**
+ * Starts the proxy.
+ *
+ * @param isRecorded - whether an answer is asked for once, and given again before it is changed
+ */
+export async function openProxy(target: string, isRecorded = false): Promise<ChangingProxy> {
+  const records = new Map<string, Passing & { readonly kept: Record<string, string> }>();
   let change: Change | undefined;
   let route: ((path: string) => string) | undefined;
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(Buffer.from(chunk));
-    const sent = Buffer.concat(chunks);
-    const { method = 'GET', url: path = '/', headers } = request;
+  async function pass(method: string, path: string, headers: IncomingHttpHeaders, sent: Buffer) {
     const passed = await fetch(target + (route?.(path) ?? path), {
       method,
       headers: Object.fromEntries(
@@ -46,21 +47,32 @@ export async function openProxy(target: string): Promise<ChangingProxy> {
           return typeof value === 'string' ? [[name, value]] : [];
         }),
       ),
-      ...(sent.length === 0 ? {} : { body: sent }),
+      ...(sent.length === 0 ? {} : { body: new Uint8Array(sent) }),
     });
-    const answer: Passing = {
-      status: passed.status,
-      type: passed.headers.get('content-type') ?? '',
-      body: Buffer.from(await passed.arrayBuffer()),
-    };
-    change?.(answer, { method, path, body: sent.toString() });
     const kept = KEPT.flatMap((name) => {
       const value = passed.headers.get(name);
       return value === null ? [] : [[name, value]];
     });
+    return {
+      status: passed.status,
+      type: passed.headers.get('content-type') ?? '',
+      body: Buffer.from(await passed.arrayBuffer()),
+      kept: Object.fromEntries(kept),
+    };
+  }
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(Buffer.from(chunk));
+    const sent = Buffer.concat(chunks);
+    const { method = 'GET', url: path = '/', headers } = request;
+    const key = `${method} ${path} ${sent}`;
+    const recorded = (isRecorded && records.get(key)) || (await pass(method, path, headers, sent));
+    records.set(key, recorded);
+    const answer: Passing = { ...recorded };
+    change?.(answer, { method, path, body: sent.toString() });
     const empty = answer.status === 204;
     response.writeHead(answer.status, {
-      ...Object.fromEntries(kept),
+      ...recorded.kept,
       ...(empty ? {} : { 'content-type': answer.type, 'content-length': String(answer.body.length) }),
     });
     response.end(empty ? undefined : answer.body);

@@ -16,6 +16,8 @@ const rescore = (fields: Record<string, unknown>, score: number): void => {
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';
 
 let sandbox: Sandbox;
+/** Files are at the sandbox, whose address is not that of the proxy. */
+const ENV = () => ({ DOWNLOAD_HOSTS: new URL(sandbox.url).host });
 let proxy: ChangingProxy;
 const connections = openServiceConnections();
 beforeAll(async () => {
@@ -33,6 +35,7 @@ const set = (path: RegExp, name: string, toLie: (value: unknown) => unknown) =>
   });
 const PROTEIN = /\/proteins\/[0-9a-f]{32}(\?|$)/;
 const protein = (fields: string) => `{ protein(hash: "${HASH}") { ${fields} } }`;
+const toGlycines = (pdb: unknown) => String(pdb).replace(/^(ATOM.{13})MET/gm, '$1GLY');
 const members = protein('cluster { members(first: 1) { totalCount } }');
 const halved = (value: unknown) =>
   Array.isArray(value) ? value.slice(0, Math.ceil(value.length / 2)) : value;
@@ -78,16 +81,23 @@ describe('the doctor, with the batch of a caller', () => {
     ['status, own task', 'nothing else', TASK, undefined],
     ['status, own task', 'no result', TASK, inData('status', { response: null })],
     ['status, own task', 'no state', TASK, inData('status', { status: null })],
+    ['status, own task', 'another task', TASK, inData('status', { task_id: 'b2-00000' })],
+    ['status, own task', 'a private address', TASK, inData('status', { response: 'https://10.0.0.5/a' })],
+    ['status, own task', 'an address of no host', TASK, inData('status', { response: 'file:///etc/passwd' })],
+    ['status, own task', 'a result that is none', TASK, inData('status', { response: { id: 7 } })],
+    ['list, own batch', 'no items, although counts say two', PAGE, inData('list', { items: [] })],
+    ['list, own batch', 'no items for ever', PAGE, inData('list', { items: [], cursor: 'x' })],
+    ['list, own batch', 'another batch', PAGE, inData('list', { batch_id: 'b2' })],
     ['similarity', 'nothing else', SEARCH, undefined],
     ['similarity', 'no hits', SEARCH, set(/similarity/, 'similar_proteins', () => 'none')],
     ['similarity', 'scores of 9', SEARCH, inJson(/similarity/, (fields) => rescore(fields, 9))],
   ] as const)('%s: says OK of %s just where the gateway reads it', async (name, _, query, change) => {
     proxy.change(change);
-    const settings = toUpstreamSettings(readConfig({}), proxy.url);
+    const settings = toUpstreamSettings(readConfig(ENV()), proxy.url);
     const up = { settings, connections, token: TOKEN, requestId: 'test', signal: undefined };
     const { checks } = await examine(up, { sandbox: false, batchId: batch });
     const status = checks.find((check) => check.name === name)?.status;
-    const place = openPlace(proxy.url, { DOWNLOAD_HOSTS: new URL(sandbox.url).host });
+    const place = openPlace(proxy.url, ENV());
     const ask = query.startsWith('(') ? `query ${query}` : query;
     const { errors = [] } = await place.query(
       ask,
@@ -103,7 +113,24 @@ describe('the doctor, with the batch of a caller', () => {
 
 describe('the doctor', () => {
   it.each([
+    ['https://10.0.0.5/a', 'DOWNLOAD_HOSTS'],
+    ['http://files.example.org/a', 'DOWNLOAD_HOSTS'],
+    ['ftp://files.example.org/a', undefined],
+  ])('names the setting of an address that the gateway does not follow: %s', async (response, setting) => {
+    const batch = await finishedBatch();
+    proxy.change(inData('status', { response }));
+    const settings = toUpstreamSettings(readConfig(ENV()), proxy.url);
+    const up = { settings, connections, token: TOKEN, requestId: 'test', signal: undefined };
+    const { checks } = await examine(up, { sandbox: false, batchId: batch });
+    expect(checks.find(({ name }) => name === 'status, own task')).toMatchObject({
+      status: 'CHANGED',
+      differences: [{ seen: 'UPSTREAM_DRIFT', setting }],
+    });
+  });
+
+  it.each([
     ['protein', 'the sequence of another protein', set(PROTEIN, 'sequence', () => 'MKTAYIAK'), null],
+    ['protein', 'the structure of another protein', set(PROTEIN, 'pdb', toGlycines), null],
     ['protein', 'another length', set(PROTEIN, 'sequence_length', () => 7), null],
     ['cluster', 'half of the members', set(/\/clusters\//, 'member_protein_hashes', halved), members],
     ['cluster', 'another cluster', set(/\/clusters\//, 'protein_hash', () => 'a'.repeat(32)), members],
@@ -111,7 +138,7 @@ describe('the doctor', () => {
     ['features', 'labels that are all null', set(/\/features$/, 'label', () => null), null],
   ])('reports of %s: %s', async (name, _, change, query) => {
     proxy.change(change);
-    const settings = toUpstreamSettings(readConfig({}), proxy.url);
+    const settings = toUpstreamSettings(readConfig(ENV()), proxy.url);
     const up = { settings, connections, token: undefined, requestId: 'test', signal: undefined };
     const { checks } = await examine(up, { sandbox: false });
     expect(checks.find((check) => check.name === name)?.status, JSON.stringify(checks)).not.toBe('OK');

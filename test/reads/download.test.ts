@@ -3,7 +3,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Upstream } from '../../src/upstream/http/call.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
-import { download, signedUrl } from '../../src/upstream/http/download.ts';
+import { download } from '../../src/upstream/http/download.ts';
+import { readFileAddress } from '../../src/upstream/http/file-address.ts';
 import { isPublicAddress } from '../../src/upstream/http/public-address.ts';
 
 const connections = openServiceConnections();
@@ -58,8 +59,32 @@ describe('downloads', () => {
   });
 
   it("reads an address without a scheme as https and a bare path as the upstream's own", () => {
-    expect(signedUrl(upstream, 'files.example.org/a?sig=1').href).toBe('https://files.example.org/a?sig=1');
-    expect(signedUrl(upstream, '//files.example.org/a').href).toBe('https://files.example.org/a');
-    expect(signedUrl(upstream, '/a?sig=1').href).toBe('http://127.0.0.1:9/a?sig=1');
+    expect(readFileAddress(upstream.settings, 'files.example.org/a?sig=1').href).toBe(
+      'https://files.example.org/a?sig=1',
+    );
+    expect(readFileAddress(upstream.settings, '//files.example.org/a').href).toBe(
+      'https://files.example.org/a',
+    );
+    expect(readFileAddress(upstream.settings, '/a?sig=1').href).toBe('http://127.0.0.1:9/a?sig=1');
+    const minio = { ...upstream.settings, downloadHosts: ['minio'] };
+    expect(readFileAddress(minio, 'minio/a').href).toBe('https://minio/a');
+    expect(readFileAddress(upstream.settings, 'files:9000/a').href).toBe('https://files:9000/a');
+  });
+
+  it.each([
+    ['file:///etc/passwd', 'file:'],
+    ['ftp://files.example.org/a', 'ftp:'],
+    ['data:application/json,{}', 'data:'],
+    ['s3://bucket/a', 's3:'],
+    ['results/a.json', 'a relative path'],
+    ['./a.json', 'a relative path'],
+    ['a.json?sig=1'.replace('.', ''), 'a relative path'],
+    ['https://', 'no address'],
+    ['', 'no address'],
+  ])('refuses %s, which is no address, before anything is sent: %s', async (url, seen) => {
+    await expect(download(upstream, url)).rejects.toMatchObject({
+      message: expect.stringContaining(`expected https, seen ${seen}. Report it to the service`),
+      failure: { code: 'UPSTREAM_DRIFT', retryable: false },
+    });
   });
 });

@@ -54,7 +54,7 @@ const MAX_KEPT_BYTES = 16 * 1024 ** 2;
 type TaskResult = { readonly url: string } | { readonly json: string };
 
 /** Reads `response` of Status: a signed URL, an inline object or inline text. Null without one. */
-function readResponse(response: unknown): TaskResult | null {
+export function readResponse(response: unknown): TaskResult | null {
   if (response === null || response === undefined) return null;
   if (typeof response !== 'string') return { json: JSON.stringify(response) };
   const text = response.trim();

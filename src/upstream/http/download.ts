@@ -1,18 +1,11 @@
 // Downloads from a signed URL, without a token and only from allowed hosts. The URL is a secret: no
 // message and no report contains it.
-import { UpstreamError, unknownHost } from '../errors.ts';
+import { UpstreamError } from '../errors.ts';
 import type { Call, StreamedResponse, Upstream } from './call.ts';
+import { readFileAddress } from './file-address.ts';
 import { discard } from './response-body.ts';
 import { toUpstreamError } from './response-error.ts';
 import { callAnyStatus, openStream } from './upstream-client.ts';
-
-/** Without a scheme it means https; a path alone, the upstream's host. @throws UpstreamError */
-export function signedUrl({ settings }: Pick<Upstream, 'settings'>, text: string): URL {
-  const isPath = /^\/(?!\/)/.test(text);
-  const url = isPath || /^https?:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`;
-  if (!URL.canParse(url, settings.base)) throw unknownHost();
-  return new URL(url, settings.base);
-}
 
 const EXPIRED: ReadonlySet<number | undefined> = new Set([400, 401, 403, 410]);
 
@@ -20,7 +13,7 @@ const fileCall = (up: Upstream, text: string, more: Pick<Call, 'headers' | 'maxB
   operation: 'download',
   api: 'file',
   method: 'GET',
-  path: signedUrl(up, text).href,
+  path: readFileAddress(up.settings, text).href,
   isRepeatable: true,
   ...more,
 });

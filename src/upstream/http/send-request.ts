@@ -1,16 +1,15 @@
 // Sends one HTTP request through its host's limiter, within the limits of its operation, and
 // reports its end.
-import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { systemClock } from '../../async/clock.ts';
 import { USER_AGENT } from '../../package.ts';
-import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
+import { faultName, networkFailure, UpstreamError } from '../errors.ts';
 import { operationLimits } from '../operations.ts';
 import { detectSandbox } from '../settings.ts';
 import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './call.ts';
+import { checkFileHost, isTrustedHost } from './file-address.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { limitPace } from './limit-pace.ts';
-import { isPublicAddress } from './public-address.ts';
 import { type Attempt, requestWhole } from './request-whole.ts';
 import { decompress, readSmall } from './response-body.ts';
 
@@ -34,13 +33,8 @@ interface Target {
 
 /** Connections for a file. @throws UpstreamError for a host that the gateway does not trust */
 function fileDispatcher({ settings, connections }: Upstream, url: URL): Dispatcher {
-  const { base: service } = settings;
-  const isService = url.host === service.host && url.protocol === service.protocol;
-  if (isService || [url.host, url.hostname].some((host) => settings.downloadHosts.includes(host)))
-    return connections.pool;
-  const literal = url.hostname.replace(/^\[|\]$/g, '');
-  if (url.protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))) throw unknownHost();
-  return connections.publicOnly;
+  checkFileHost(settings, url);
+  return isTrustedHost(settings, url) ? connections.pool : connections.publicOnly;
 }
 
 function queryText(query: Call['query'] = {}): string {

@@ -13,7 +13,7 @@ import {
   type TaskShape,
   TaskStatus,
 } from '../../../schema/task.ts';
-import { signedUrl } from '../../../upstream/http/download.ts';
+import { readFileAddress } from '../../../upstream/http/file-address.ts';
 import { validate } from '../../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls } from '../../../upstream/wire.ts';
 import { FoldResult } from '../results/fold-result.ts';
@@ -44,7 +44,7 @@ async function loadArtifacts(
   const urls = artifacts == null ? {} : validate('status', artifactUrls, artifacts);
   return Object.entries(urls).map(([name, url]) => ({
     name,
-    url: signedUrl(ctx.upstream, url).href,
+    url: readFileAddress(ctx.upstream.settings, url).href,
     expiresAt,
   }));
 }
