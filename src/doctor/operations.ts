@@ -2,7 +2,13 @@
 // answer. Later calls use ids of earlier answers.
 import * as z from 'zod';
 import { readBulkArchive } from '../upstream/archive/bulk.ts';
-import { checkFeature, checkPng, readCatalogue, readCluster } from '../upstream/atlas.ts';
+import {
+  checkFeature,
+  checkPng,
+  readCatalogue,
+  readCluster,
+  readRestrictedCount,
+} from '../upstream/atlas.ts';
 import { checkJob } from '../upstream/atlas-bulk.ts';
 import { checkTaskId } from '../upstream/batch.ts';
 import { isApiError, UpstreamError } from '../upstream/errors.ts';
@@ -186,6 +192,9 @@ export async function checkAtlas(run: RunCheck, settings: UpstreamSettings): Pro
   const search = await run('similarity', get('similarity', '/similarity-search', query), {
     schema: wire.similarityAnswer,
     optional: ['protein_hash', 'similar_proteins[].cluster_size', 'similar_proteins[].protein_name'],
+    examine: readBy((content) => [
+      readRestrictedCount(validate('similarity', wire.similarityAnswer, content)),
+    ]),
   });
   // A deployment without insulin has similar proteins.
   const similar = textAt(search, 'similar_proteins', 0, 'protein_hash') ?? INSULIN;

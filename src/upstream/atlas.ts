@@ -190,6 +190,12 @@ export interface SimilarityQuery {
   readonly clusterInfo: boolean;
 }
 
+/** Hits that the service withheld. @throws UpstreamError UPSTREAM_DRIFT where it does not say */
+export function readRestrictedCount({ restricted_count: count }: wire.SimilarityAnswer): number {
+  if (count == null) throw drifted('similarity', '$.restricted_count', 'missing, or of another type');
+  return count;
+}
+
 /** Bytes of a hit, with its structure. */
 const HIT_BYTES = 2 * MiB;
 

@@ -9,7 +9,8 @@ import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput, checkRange } from '../../schema/scalars.ts';
 import { hashSequence } from '../../schema/uniprot.ts';
-import { drifted, promised } from '../../upstream/http/validate-response.ts';
+import { readRestrictedCount } from '../../upstream/atlas.ts';
+import { promised } from '../../upstream/http/validate-response.ts';
 import { readPart } from '../../upstream/part.ts';
 import { emptyRecord } from '../../upstream/proteins/record.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../../upstream/wire.ts';
@@ -177,10 +178,7 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
       public: 'record',
       nullable: false,
       description: 'Number of hits that the upstream withheld. If it is not 0, the list is incomplete.',
-      resolve: ({ answer: { restricted_count: count } }) => {
-        if (count == null) throw drifted('similarity', '$.restricted_count', 'missing, or of another type');
-        return count;
-      },
+      resolve: ({ answer }) => readRestrictedCount(answer),
     }),
     hits: t.field({
       ...publicNonNull('record', 'The similar proteins, most similar first.'),
