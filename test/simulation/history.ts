@@ -595,6 +595,8 @@ class World {
       this.#redis.heal();
       await this.time.advance(NOTICE_MS, this.reap);
     }
+    // One that has not heard of a new secret does not know callers by their present names.
+    if (JSON.stringify(this.#slots[0]?.secrets) !== JSON.stringify(this.#secretsOf())) this.#stop(0);
     if (!(await this.#start(0))) {
       await this.#endAll(true);
       this.#disk?.removeLog();

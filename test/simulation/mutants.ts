@@ -9,7 +9,7 @@ interface Mutant {
   readonly followers?: number;
   /** Decides how far followers are behind; 1 when absent. */
   readonly planSeed?: number;
-  /** A search from seed 1 found it here; undefined where nothing was searched for. */
+  /** The first seed in which a search found it. */
   readonly seed?: number;
   /** The file of the gateway. */
   readonly file: string;
@@ -103,6 +103,7 @@ export const MUTANTS = {
     events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
   },
   'webhook due by the clock of another replica': {
+    seed: 1230,
     file: 'src/progress/webhooks.ts',
     replacements: [['Math.min(longestWaitMs(pending), ', '(']],
     events: [
@@ -139,10 +140,12 @@ export const MUTANTS = {
   },
 } as const satisfies Record<string, Mutant>;
 export type MutantName = keyof typeof MUTANTS;
-/** Where a search for a fault begins: at the seed that an earlier one found. */
-export function mutantSearch(name: MutantName): { readonly from: number; readonly store: StoreKind } {
-  const { seed = 1, store = 'sqlite' }: Mutant = MUTANTS[name];
-  return { from: seed, store };
+/** The search for a fault, from the seed that an earlier one found; undefined where none did. */
+export function mutantSearch(
+  name: MutantName,
+): { readonly from: number; readonly store: StoreKind } | undefined {
+  const { seed, store = 'sqlite' }: Mutant = MUTANTS[name];
+  return seed === undefined ? undefined : { from: seed, store };
 }
 /** The plan of the history of a fault. */
 export function mutantPlan(name: MutantName): Plan {

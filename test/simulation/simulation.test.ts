@@ -11,6 +11,7 @@ const SEEDS = process.env.CI ? { sqlite: 2_000, redis: 400 } : { sqlite: 300, re
 const MAX_SEARCHED = 2_000;
 const STORES = NO_REDIS ? (['sqlite'] as const) : (['sqlite', 'redis'] as const);
 const FAULTS = MUTANT_NAMES.filter((name) => !NO_REDIS || mutantPlan(name).store === 'sqlite');
+const SEARCHED = FAULTS.filter((name) => mutantSearch(name) !== undefined);
 
 describe('the simulator', () => {
   it.each(STORES)('finds no history that breaks a promise about money, with %s', async (store) => {
@@ -30,7 +31,7 @@ describe('the simulator', () => {
     expect(found).toHaveLength(1);
   });
 
-  it.each(FAULTS)('finds the fault "%s" by search, in at most a dozen events', async (mutant) => {
+  it.each(SEARCHED)('finds the fault "%s" by search, in at most a dozen events', async (mutant) => {
     const search = { ...mutantSearch(mutant), seeds: MAX_SEARCHED, isFirstOnly: true };
     const [first] = (await simulate({ ...search, mutant })).found;
     expect(first?.events.length).toBeLessThanOrEqual(12);
