@@ -86,7 +86,6 @@ export const MUTANTS = {
     store: 'redis',
     followers: 1,
     planSeed: 17,
-    seed: 545,
     file: 'src/store/ledger/replication.ts',
     replacements: [['await waitTogether();', '']],
     events: [
@@ -103,7 +102,6 @@ export const MUTANTS = {
     events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
   },
   'webhook due by the clock of another replica': {
-    seed: 1230,
     file: 'src/progress/webhooks.ts',
     replacements: [['Math.min(longestWaitMs(pending), ', '(']],
     events: [
