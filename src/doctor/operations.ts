@@ -139,7 +139,11 @@ const readBy =
   ({ status, content }: Answer): readonly Difference[] =>
     status >= 300 || content === undefined ? [] : findFaults(() => read(content, status));
 
-/** The parts of a record, errors among them. @throws UpstreamError for a structure of another one */
+/**
+ * The parts of a record, errors among them.
+ *
+ * @throws UpstreamError for a structure of another one
+ */
 function listParts(record: ProteinRecord): unknown[] {
   const structure = partValue<Structure>(record.structure);
   const { plddt } = record;

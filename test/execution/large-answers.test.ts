@@ -19,7 +19,7 @@ const RESIDUES = 300;
 const LINES = Array.from(
   { length: RESIDUES },
   (_, i) =>
-    `ATOM      1  CA  ALA A${String(i + 1).padStart(4)}      11.639   6.071  -5.147  1.00  0.91           C  \n`,
+    `ATOM      1  CA  UNK A${String(i + 1).padStart(4)}      11.639   6.071  -5.147  1.00  0.91           C  \n`,
 ).join('');
 const pdbOf = (hash: string) => `REMARK ${hash} "quoted" \\ Å\n${LINES}`;
 /** The same as the gateway writes it: with a head and an end of its own. */
@@ -35,7 +35,7 @@ const fileOf = (hash: string) =>
     .join('') +
   LINES +
   [
-    'TER       2      ALA A 300',
+    'TER       2      UNK A 300',
     'MASTER        2    0    0    0    0    0    0    0  300    1    0    0',
     'END',
   ]

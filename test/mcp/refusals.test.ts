@@ -1,4 +1,4 @@
-// What agents send wrong, over all tools and requests of /mcp: each is told in a short sentence
+// Mistakes of agents in all tools and requests of /mcp: each is told in a short sentence
 // that names the place, never by a list of a library's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TOOL_INPUTS } from '../../src/http/mcp/server.ts';
