@@ -19,7 +19,7 @@ import { emptyPage, readPage } from '../upstream/folds/list-items.ts';
 import { readFoldSync } from '../upstream/folds/read-fold.ts';
 import type { Call } from '../upstream/http/call.ts';
 import { checkFileHost, readFileAddress } from '../upstream/http/file-address.ts';
-import { validate } from '../upstream/http/validate-response.ts';
+import { promised, validate } from '../upstream/http/validate-response.ts';
 import { partValue } from '../upstream/part.ts';
 import type { RequiredParts } from '../upstream/proteins/parts.ts';
 import { readArchived, readClusters } from '../upstream/proteins/read-archive.ts';
@@ -151,10 +151,12 @@ function listParts(record: ProteinRecord): unknown[] {
   return Object.values(record);
 }
 
-const readProtein = (hash: string) => (raw: unknown) =>
-  listParts(
-    readRecord(hash, NEEDS_RECORD, { raw, requestId: undefined, features: { kind: 'ranking', top: 3 } }),
-  );
+const readProtein = (hash: string) => (raw: unknown) => {
+  const answer = { raw, requestId: undefined, features: { kind: 'ranking', top: 3 } } as const;
+  const record = readRecord(hash, NEEDS_RECORD, answer);
+  promised('protein', '$.sae_features', record.features);
+  return listParts(record);
+};
 
 const readOwnCluster =
   (hash: string) =>
@@ -196,9 +198,11 @@ export async function checkAtlas(run: RunCheck, settings: UpstreamSettings): Pro
   const search = await run('similarity', get('similarity', '/similarity-search', query), {
     schema: wire.similarityAnswer,
     optional: ['protein_hash', 'similar_proteins[].cluster_size', 'similar_proteins[].protein_name'],
-    examine: readBy((content) => [
-      readRestrictedCount(validate('similarity', wire.similarityAnswer, content)),
-    ]),
+    examine: readBy((content) => {
+      const answer = validate('similarity', wire.similarityAnswer, content);
+      promised('similarity', '$.top_features_across_results', answer.top_features_across_results);
+      return [readRestrictedCount(answer)];
+    }),
   });
   // A deployment without insulin has similar proteins.
   const similar = textAt(search, 'similar_proteins', 0, 'protein_hash') ?? INSULIN;

@@ -134,8 +134,8 @@ const MUTATIONS: Readonly<Record<string, (value: unknown) => unknown>> = {
   'of another type': (value) => (typeof value === 'string' ? 7 : 'text'),
   negative: (value) => (typeof value === 'number' ? -1 - value : value),
   'a huge number': (value) => (typeof value === 'number' ? 1e12 : value),
-  cut: (value) =>
-    Array.isArray(value) || typeof value === 'string' ? value.slice(0, Math.floor(value.length / 2)) : value,
+  // A text may be an address, which the doctor does not open.
+  cut: (value) => (Array.isArray(value) ? value.slice(0, Math.floor(value.length / 2)) : value),
   doubled: (value) => (Array.isArray(value) ? [...value, ...value] : value),
 };
 
