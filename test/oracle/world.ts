@@ -3,6 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ExecutionResult } from 'graphql';
 import { Dispatcher, errors } from 'undici';
 import { openUniverse } from '../../sandbox/src/atlas/universe.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -66,11 +67,13 @@ interface Sent {
   readonly body: Buffer;
 }
 
+type Ask = (method: string, path: string, question: string | null) => Promise<Sent>;
+
 /** The answers of a sandbox, each asked for once: they stay the same, but for those about jobs. */
-function createAnswers(target: string, alter: AlterAnswer | undefined) {
+function createAnswers(target: string, alter: AlterAnswer | undefined): Ask {
   const answers = new Map<string, Sent>();
 
-  return async (method: string, path: string, question: string | null): Promise<Sent> => {
+  return async (method, path, question) => {
     const key = `${method} ${path} ${question ?? ''}`;
     const before = answers.get(key);
     if (before !== undefined) return before;
@@ -90,7 +93,7 @@ function createAnswers(target: string, alter: AlterAnswer | undefined) {
 
 /** A network without sockets, with a sandbox behind it, that fails as it is told. */
 class FaultyNetwork extends Dispatcher {
-  readonly answer: ReturnType<typeof createAnswers>;
+  readonly answer: Ask;
   #fault: Fault | undefined;
   #failed = 0;
 
@@ -252,7 +255,7 @@ interface Side {
   readonly sandbox: Sandbox;
   readonly network: FaultyNetwork;
   /** Answers from single records; each query is worked out once. */
-  readonly reference: ReturnType<typeof createReference>['execute'];
+  readonly reference: (query: string) => Promise<ExecutionResult>;
 }
 
 /** Answers of the reference that a side remembers. */
@@ -277,9 +280,8 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
     const sandbox = await startSandbox({ size: 'small', seed: SEED, dialect, ...own });
     const network = new FaultyNetwork(sandbox.url, alter);
     const { execute } = createReference(readRecords(network), dialect === 'plain');
-    const known = new Map<string, ReturnType<typeof execute>>();
-    /** Answers from single records; each query is worked out once. */
-    function reference(query: string): ReturnType<typeof execute> {
+    const known = new Map<string, Promise<ExecutionResult>>();
+    function reference(query: string): Promise<ExecutionResult> {
       const answer = known.get(query) ?? execute(query);
       if (known.size >= MAX_REFERENCES) known.clear();
       known.set(query, answer);
