@@ -159,8 +159,10 @@ test('no text in names or warnings can break the mmCIF', async () => {
       '\n;\n',
     ),
   );
+  // A token or a chain without a name of its own is refused.
+  const name = nasty.filter((text) => text.trim() !== '' && !/^[ABRDM]$/.test(text));
   await fc.assert(
-    fc.asyncProperty(nasty, nasty, nasty, nasty, async (atom, residue, chain, warning) => {
+    fc.asyncProperty(nasty, name, name, nasty, async (atom, residue, chain, warning) => {
       const fold = smallFold();
       fold.complex.atom_names[20] = atom;
       fold.complex.sequence[9] = residue;
