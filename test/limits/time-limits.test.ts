@@ -43,6 +43,6 @@ describe('the time limits', () => {
     const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(proxy)?.[1]);
     expect(seconds * 1000).toBeGreaterThanOrEqual(limits.proxy);
     const transport = new URL('../../clients/python/src/foldatlas/transport.py', import.meta.url);
-    expect(readFileSync(transport, 'utf8')).toContain(`timeout: float = ${limits.proxy / 1000}.0`);
+    expect(readFileSync(transport, 'utf8')).toContain(`TIMEOUT_SECONDS = ${limits.proxy / 1000}.0`);
   });
 });
