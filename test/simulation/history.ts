@@ -76,6 +76,8 @@ export interface History {
   readonly hasClockSet: boolean;
   /** When a power cut may have taken snapshots back, which are read again. */
   readonly powerCutAt: readonly number[];
+  /** When a gateway stopped in order: a poll without an answer yet is given up. */
+  readonly stoppedAt: readonly number[];
   /** Why nothing serves in the end. */
   readonly isStuck: string | undefined;
 }
@@ -112,6 +114,7 @@ class World {
   readonly losses: { from: number; to: number }[] = [];
   readonly filesLostAt: number[] = [];
   readonly powerCutAt: number[] = [];
+  readonly stoppedAt: number[] = [];
   readonly coverage: string[] = [];
   readonly #slots: (Replica | undefined)[] = [];
   readonly #processes = new Set<Process>();
@@ -234,6 +237,7 @@ class World {
     if (replica === undefined) return;
     this.#slots[slot] = undefined;
     this.#say(replica.process.name, 'is stopped');
+    this.stoppedAt.push(this.time.now);
     this.#leaving.push(replica.stop());
   }
   /** Ends all processes, in order or not. */
@@ -648,8 +652,9 @@ export async function playHistory(plan: Plan, { folder, socket }: Places): Promi
     for (const event of plan.events) await world.play(event);
     await world.end();
     const hasClockSet = plan.events.some(({ kind }) => kind === 'set clock');
-    const { service, asked, lines, givenUp, losses, filesLostAt, powerCutAt, coverage, isStuck } = world;
-    const met = { givenUp, losses, filesLostAt, powerCutAt, hasClockSet, isStuck };
+    const { service, asked, lines, givenUp, losses, filesLostAt, powerCutAt, stoppedAt, coverage, isStuck } =
+      world;
+    const met = { givenUp, losses, filesLostAt, powerCutAt, stoppedAt, hasClockSet, isStuck };
     const history = { plan, service, asked, lines, coverage, ...met };
     return { history, violation: findViolation(history) };
   } finally {

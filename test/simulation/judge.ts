@@ -14,6 +14,8 @@ const RETENTION_MS = 31 * 24 * 3_600_000;
  * Polls of one batch are never closer: the first interval is 2 s, and jitter takes a fifth of it.
  */
 const MIN_POLL_MS = 1_500;
+/** A poll is on its way, and its answer on the way back, for at most as long. */
+const POLL_WAY_MS = 100;
 /** Answers that say that nothing was queued. */
 const NOTHING = new Set(['Refused', 'InvalidInput', 'IdempotencyConflict']);
 
@@ -181,7 +183,7 @@ function sendsWhenLost(history: History): string | undefined {
 }
 
 function pollsTooOften(history: History): string | undefined {
-  const { service, plan, hasClockSet, asked, powerCutAt, filesLostAt } = history;
+  const { service, plan, hasClockSet, asked, powerCutAt, stoppedAt, filesLostAt } = history;
   const isStoreTroubled = plan.storeTrouble > 0 || plan.events.some(({ kind }) => ONLY_REDIS.includes(kind));
   if (plan.trouble > 0 || hasClockSet || isStoreTroubled) return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
@@ -193,9 +195,10 @@ function pollsTooOften(history: History): string | undefined {
       .slice(0, index)
       .findLast(({ batchId, token }) => batchId === poll.batchId && token === poll.token);
     if (before === undefined || poll.at - before.at >= MIN_POLL_MS) continue;
-    const isBetween = (at: number) => at >= before.at - 100 && at <= poll.at;
+    const isBetween = (at: number) => at >= before.at - POLL_WAY_MS && at <= poll.at;
+    const isGivenUp = stoppedAt.some((at) => isBetween(at) && at <= before.at + POLL_WAY_MS);
     const isCancelled = service.cancels.some(({ batchId, at }) => batchId === poll.batchId && isBetween(at));
-    const isWanted = isCancelled || [...powerCutAt, ...filesLostAt].some(isBetween);
+    const isWanted = isCancelled || isGivenUp || [...powerCutAt, ...filesLostAt].some(isBetween);
     if (!isWanted)
       return `${poll.batchId} was polled by ${before.replica} and ${poll.at - before.at} ms later by ${poll.replica}`;
   }
