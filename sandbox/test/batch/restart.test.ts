@@ -159,12 +159,12 @@ test('a folder belongs to one running sandbox; a start that fails gives it back'
     'another running sandbox uses the folder',
   );
   await expect(startSandbox({ size: 'small', port: Number(new URL(first.url).port) })).rejects.toThrow(
-    'EADDRINUSE',
+    'set SANDBOX_PORT to another one',
   );
   await first.close();
   const taken = await startSandbox({ size: 'small' });
   const port = Number(new URL(taken.url).port);
-  await expect(startSandbox({ size: 'small', dataDir, port })).rejects.toThrow('EADDRINUSE');
+  await expect(startSandbox({ size: 'small', dataDir, port })).rejects.toThrow('set SANDBOX_PORT to another one');
   await taken.close();
   await (await startSandbox({ size: 'small', dataDir })).close();
 });
