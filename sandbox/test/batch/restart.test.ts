@@ -164,7 +164,9 @@ test('a folder belongs to one running sandbox; a start that fails gives it back'
   await first.close();
   const taken = await startSandbox({ size: 'small' });
   const port = Number(new URL(taken.url).port);
-  await expect(startSandbox({ size: 'small', dataDir, port })).rejects.toThrow('set SANDBOX_PORT to another one');
+  await expect(startSandbox({ size: 'small', dataDir, port })).rejects.toThrow(
+    'set SANDBOX_PORT to another one',
+  );
   await taken.close();
   await (await startSandbox({ size: 'small', dataDir })).close();
 });

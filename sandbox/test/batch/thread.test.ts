@@ -26,6 +26,8 @@ test('it serves, folds and ends like one in this thread, and tells its progress'
 test('tells its starter what keeps it from starting', async () => {
   const other = await startSandbox({ size: 'small' });
   const port = Number(new URL(other.url).port);
-  await expect(startSandboxThread({ size: 'small', port })).rejects.toThrow('set SANDBOX_PORT to another one');
+  await expect(startSandboxThread({ size: 'small', port })).rejects.toThrow(
+    'set SANDBOX_PORT to another one',
+  );
   await other.close();
 });
