@@ -185,8 +185,8 @@ test('each problem is told where it is, and all at once', async () => {
 });
 
 /**
- * Bodies for the bulk look-up of a size that depends on `part`: 1 or an eighth. Texts and lists stay
- * below the size from which V8 gives each its own pages, which takes longer.
+ * Bodies for the bulk look-up of a size that depends on `part`: 1 or an eighth. Texts and lists
+ * stay below the size from which V8 gives each its own pages, which takes longer.
  */
 const hostileBodies: [name: string, make: (part: number) => string, status: number][] = [
   ['a deep nest', (part) => deep(200_000 * part), 422],
