@@ -1,5 +1,5 @@
-// By which way tests reach a gateway: as it is, by `gateway.fetch`, or with TEST_THROUGH=listener
-// over a socket of loopback, through the same server as in production. It knows no test.
+// Tests reach a gateway by `gateway.fetch` or, with TEST_THROUGH=listener, over a socket of
+// loopback through the same server as in production.
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../src/gateway.ts';

@@ -67,7 +67,7 @@ const askAll = ({ bench, id }: Awaited<ReturnType<typeof serve>>) =>
   bench.ask(`query($id: ID!) { batch(batchId: $id) { ${FIELDS} } }`, { id });
 
 /** The tokens of the chains, which a change may cut, rename or put in another order. */
-const tokensOf = ({ complex }: Result, name: string): number[] => {
+const listTokens = ({ complex }: Result, name: string): number[] => {
   const { chain_id, metadata } = complex;
   return chain_id.flatMap((number, t) => (metadata.chain_lookup[number] === name ? [t] : []));
 };
@@ -77,7 +77,7 @@ const rename = (result: Result, names: Record<string, string>) => {
 };
 /** Names the residues of a chain anew. */
 const mutate = (result: Result, chain: string, toName: (name: string, k: number) => string) => {
-  for (const [k, t] of tokensOf(result, chain).entries())
+  for (const [k, t] of listTokens(result, chain).entries())
     result.complex.sequence[t] = toName(result.complex.sequence[t] ?? '', k);
 };
 /** Keeps or orders the tokens of a result, and leaves the matrices out. */
@@ -103,7 +103,7 @@ describe('a result of another molecule', () => {
     return change(result) ?? result;
   };
   const all = () => honest.complex.sequence.map((_, t) => t);
-  const without = (chain: string) => all().filter((t) => !tokensOf(honest, chain).includes(t));
+  const without = (chain: string) => all().filter((t) => !listTokens(honest, chain).includes(t));
 
   const LIES: [string, (result: Result) => Result | undefined, RegExp][] = [
     [
@@ -150,7 +150,7 @@ describe('a result of another molecule', () => {
     [
       'with a chain more',
       (r) => {
-        const more = pick(r, [...all(), ...tokensOf(r, 'R')]);
+        const more = pick(r, [...all(), ...listTokens(r, 'R')]);
         more.complex.chain_id.fill(9, all().length);
         more.complex.metadata.chain_lookup['9'] = 'X';
         return more;
@@ -204,7 +204,7 @@ describe('a result of another molecule', () => {
 
   it.each<[string, (result: Result) => Result | undefined]>([
     ['nothing else', () => undefined],
-    ['chains in another order', (r) => pick(r, [...without('A'), ...tokensOf(r, 'A')])],
+    ['chains in another order', (r) => pick(r, [...without('A'), ...listTokens(r, 'A')])],
     ['a modified residue under its parent', (r) => void mutate(r, 'B', (n, k) => (k === 4 ? 'GLN' : n))],
     ['a modified residue under another name', (r) => void mutate(r, 'B', (n, k) => (k === 4 ? 'QQQ' : n))],
     ['residues that it does not tell', (r) => void mutate(r, 'A', (n, k) => (k === 4 ? 'UNK' : n))],

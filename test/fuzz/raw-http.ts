@@ -1,5 +1,4 @@
-// Sends bytes to a port and reads what comes back, whatever either side thinks of HTTP. It knows no
-// target.
+// Sends bytes to a port and reads what comes back, whether they are HTTP or not.
 import { connect } from 'node:net';
 
 /** How long a server may think about bytes that could be the beginning of something. */

@@ -299,7 +299,7 @@ describe.skipIf(NO_REDIS)('a store that is away', () => {
     plain: {},
   } as const;
   const opened = new Map<string, Gateway>();
-  const gatewayOf = (name: keyof typeof GATEWAYS): Gateway => {
+  const findGateway = (name: keyof typeof GATEWAYS): Gateway => {
     const found = opened.get(name);
     if (found === undefined) throw new Error(name);
     return found;
@@ -355,14 +355,14 @@ describe.skipIf(NO_REDIS)('a store that is away', () => {
   }
 
   it.each(ALL)('is told and counted once by %s where a caller may have a former name', (name, face) =>
-    expectAway(gatewayOf('moving'), name, face, BATCH, false));
+    expectAway(findGateway('moving'), name, face, BATCH, false));
 
   const OF_BATCHES = ALL.filter(
     ([name]) => !['a structure of the Atlas', 'a picture', 'an export'].includes(name),
   );
 
   it.each(OF_BATCHES)('is told and counted once by %s where callers share a key', (name, face) =>
-    expectAway(gatewayOf('sharing'), name, face, BATCH, true));
+    expectAway(findGateway('sharing'), name, face, BATCH, true));
 
   const OF_STORE: readonly (readonly [string, Face])[] = [
     ...ALL.filter(([name, { kind }]) => kind === 'graphql' || ['a table', 'an archive'].includes(name)),
@@ -370,14 +370,14 @@ describe.skipIf(NO_REDIS)('a store that is away', () => {
   ];
 
   it.each(OF_STORE)('is told and counted once by %s of what only the store knows', (name, face) =>
-    expectAway(gatewayOf('plain'), name, face, '{ batch(batchId: "b1") { label } }', true));
+    expectAway(findGateway('plain'), name, face, '{ batch(batchId: "b1") { label } }', true));
 
   it.each([
     'a structure of the Atlas',
     'a picture',
     'an export',
   ] as const)('does not matter to %s without a former secret', async (name) => {
-    const gateway = gatewayOf('plain');
+    const gateway = findGateway('plain');
     const { text: told, errors } = await observe(() => FACES[name].ask({ ...USUAL, gateway }), gateway);
     expect(told.text).not.toContain(AWAY);
     expect(errors.UPSTREAM_UNAVAILABLE).toBeUndefined();

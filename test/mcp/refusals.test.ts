@@ -27,12 +27,12 @@ async function send(method: string, params: unknown): Promise<unknown> {
   return JSON.parse(text.startsWith('{') ? text : (/^data: (.+)$/m.exec(text)?.[1] ?? 'null'));
 }
 const call = async (name: string, args: unknown) => send('tools/call', { name, arguments: args });
-const textOf = (answer: unknown): string => String(at(answer, 'result.content.0.text'));
+const readToolText = (answer: unknown): string => String(at(answer, 'result.content.0.text'));
 
 /** The text of a refusal, of a request or of the call of a tool. */
 async function refusal(answer: Promise<unknown>): Promise<string> {
   const message = at(await answer, 'error.message');
-  const text = message === undefined ? textOf(await answer) : String(message);
+  const text = message === undefined ? readToolText(await answer) : String(message);
   expect(message !== undefined || at(await answer, 'result.isError'), text).toBe(true);
   expect(text.length).toBeLessThan(MAX_CHARACTERS);
   expect(text).not.toMatch(/^\[|"code"|"path"|\n {2}/);
@@ -114,12 +114,12 @@ describe('the variables of `graphql`', () => {
   const ask = (variables: unknown) => call('graphql', { query, variables });
 
   it('may be JSON in a text, as many agents send them', async () => {
-    const plain = textOf(await ask({ hash: HASH }));
+    const plain = readToolText(await ask({ hash: HASH }));
     expect(plain).toContain('"length":110');
-    expect(textOf(await ask(JSON.stringify({ hash: HASH })))).toBe(plain);
-    expect(textOf(await call('graphql', { query: '{ limits { maxTasks } }', variables: '' }))).toContain(
-      '2000',
-    );
+    expect(readToolText(await ask(JSON.stringify({ hash: HASH })))).toBe(plain);
+    expect(
+      readToolText(await call('graphql', { query: '{ limits { maxTasks } }', variables: '' })),
+    ).toContain('2000');
   });
 
   it.each([

@@ -8,7 +8,7 @@ import { largeFold, smallFold } from './fold.ts';
 type Fold = ReturnType<typeof smallFold>;
 type Part = keyof FoldMisfits;
 
-const misfitsOf = (value: object): [Part, string][] =>
+const listMisfits = (value: object): [Part, string][] =>
   Object.entries(readFoldingResult(value).misfits).flatMap(([part, misfit]) =>
     misfit === null ? [] : [[part as Part, String(misfit)]],
   );
@@ -160,7 +160,7 @@ const CASES: readonly (readonly [string, object, readonly Part[], RegExp])[] = [
 
 describe('a result with', () => {
   it.each(CASES)('%s is drift there, and at nothing else', (_, value, parts, reason) => {
-    const found = misfitsOf(value);
+    const found = listMisfits(value);
     expect(found.map(([part]) => part).sort(), JSON.stringify(found)).toEqual([...parts].sort());
     for (const [, misfit] of found) expect(misfit).toMatch(reason);
   });
@@ -189,7 +189,7 @@ describe('a result with', () => {
     ],
     ['no elements and no flags', withComplex(() => ({ atom_elements: [], atom_hetero: null }))],
   ])('%s is read', (_, value) => {
-    expect(misfitsOf(value)).toEqual([]);
+    expect(listMisfits(value)).toEqual([]);
   });
 });
 
