@@ -38,7 +38,21 @@ function checkLateImports({ inputs }) {
 /** CommonJS packages that are bundled ask for modules of Node by this function. */
 const REQUIRE = "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);";
 
-async function compile(root, programs) {
+/** The types that a file exports. It says all of them itself. */
+const declareTypes = (file) =>
+  ts
+    .transpileDeclaration(readFileSync(file, 'utf8'), {
+      compilerOptions: { isolatedDeclarations: true, verbatimModuleSyntax: true },
+    })
+    .outputText.replaceAll(".ts'", ".js'");
+
+/**
+ * Compiles `src` of a package to its `dist`.
+ *
+ * @param programs - the files to start from, besides those of threads
+ * @param typed - names of the files whose types the package hands out
+ */
+async function compile(root, programs, typed = []) {
   const source = join(root, 'src');
   const outdir = join(root, 'dist');
   const { dependencies, peerDependencies = {} } = readJson(join(root, 'package.json'));
@@ -67,31 +81,29 @@ async function compile(root, programs) {
     logLevel: 'warning',
   });
   checkLateImports(metafile);
-  // Removes the files of an earlier build.
-  const written = new Set(Object.keys(metafile.outputs).map((file) => resolve(ROOT, file)));
-  for (const file of filesIn(outdir)) if (!written.has(file)) rmSync(file);
   const packages = bundledPackages(ROOT, metafile);
-  writeFileSync(join(outdir, 'THIRD_PARTY_LICENSES.txt'), printLicences(packages));
-  writeFileSync(
-    join(outdir, 'sbom.cdx.json'),
-    JSON.stringify(billOfMaterials(ROOT, relative(ROOT, root), packages)),
-  );
+  const texts = {
+    'THIRD_PARTY_LICENSES.txt': printLicences(packages),
+    'sbom.cdx.json': JSON.stringify(billOfMaterials(ROOT, relative(ROOT, root), packages)),
+    ...Object.fromEntries(typed.map((name) => [`${name}.d.ts`, declareTypes(join(source, `${name}.ts`))])),
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    mkdirSync(dirname(join(outdir, name)), { recursive: true });
+    writeFileSync(join(outdir, name), text);
+  }
+  // Removes the files of an earlier build. Another build may run at the same time: what both write
+  // never goes.
+  const written = new Set([
+    ...Object.keys(metafile.outputs).map((file) => resolve(ROOT, file)),
+    ...Object.keys(texts).map((name) => join(outdir, name)),
+  ]);
+  for (const file of filesIn(outdir)) if (!written.has(file)) rmSync(file, { force: true });
 }
 
 await Promise.all([
-  compile(ROOT, ['index.ts', 'server.ts', 'cli/main.ts']),
+  compile(ROOT, ['index.ts', 'server.ts', 'cli/main.ts'], ['index', 'config/limits']),
   compile(join(ROOT, 'sandbox'), ['main.ts', 'sandbox.ts', 'sandbox-thread.ts']),
 ]);
-
-// The types of what the package exports. Each of these files says all of its types itself.
-for (const name of ['index', 'config/limits']) {
-  const { outputText } = ts.transpileDeclaration(readFileSync(join(ROOT, `src/${name}.ts`), 'utf8'), {
-    compilerOptions: { isolatedDeclarations: true, verbatimModuleSyntax: true },
-  });
-  const file = join(ROOT, `dist/${name}.d.ts`);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, outputText.replaceAll(".ts'", ".js'"));
-}
 
 // esbuild leaves files alone that do not change; scripts/start.js compares times.
 utimesSync(join(ROOT, 'dist/server.js'), new Date(), new Date());
