@@ -55,7 +55,7 @@
     const known = asked.map(([name, value]) => [name, ids[name] ?? value]);
     return JSON.stringify({ ...Object.fromEntries(known), ...given }, null, 2);
   };
-  const jsonOf = (text) => {
+  const parseJson = (text) => {
     try {
       return text === null ? null : JSON.parse(text);
     } catch {
@@ -68,11 +68,11 @@
   const first = settings.examples[0];
   // GraphiQL keeps operations of earlier visits; without being told which one to show it would add
   // an empty one.
-  const kept = jsonOf(localStorage.getItem('graphiql:tabState'));
+  const kept = parseJson(localStorage.getItem('graphiql:tabState'));
   const last = kept?.tabs?.[kept.activeTabIndex];
   const start =
     wanted !== undefined
-      ? { query: wanted.query, variables: filled(wanted, jsonOf(given)) }
+      ? { query: wanted.query, variables: filled(wanted, parseJson(given)) }
       : address.searchParams.has('query')
         ? given === null
           ? {}

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConfigError, readConfig } from '../src/config.ts';
 
-const problemsOf = (env: Record<string, string>): readonly string[] => {
+const findProblems = (env: Record<string, string>): readonly string[] => {
   try {
     readConfig(env);
     return [];
@@ -23,7 +23,7 @@ describe('readConfig', () => {
   });
 
   it('names every problem at once, each with its variable', () => {
-    const problems = problemsOf({ PORT: '99999', UPSTREAM_URL: 'ftp://x', MAX_QUERY_COST: 'high' });
+    const problems = findProblems({ PORT: '99999', UPSTREAM_URL: 'ftp://x', MAX_QUERY_COST: 'high' });
     expect(problems).toHaveLength(3);
     expect(problems.join('\n')).toMatch(/PORT: must be between[\s\S]*/);
     expect(problems.map((p) => p.split(':')[0]).sort()).toEqual(['MAX_QUERY_COST', 'PORT', 'UPSTREAM_URL']);
@@ -54,7 +54,7 @@ describe('readConfig', () => {
     // A secret with a line break at its end must still open its ledger.
     const secret = 'a secret of sixteen or more\n';
     expect(readConfig({ GATEWAY_SECRET: secret }).GATEWAY_SECRET).toBe(secret);
-    expect(problemsOf({ UPSTREAM_API_KEY: 'a key\u2026' })).toEqual([
+    expect(findProblems({ UPSTREAM_API_KEY: 'a key\u2026' })).toEqual([
       expect.stringMatching(/^UPSTREAM_API_KEY: must have no spaces/),
     ]);
   });
@@ -78,7 +78,7 @@ describe('readConfig', () => {
         'https://api.example.org/?key=hunter2',
         'https://api.example.org/#docs',
       ]) {
-        const problems = problemsOf({ [name]: url });
+        const problems = findProblems({ [name]: url });
         expect(problems, url).toEqual([expect.stringContaining(`${name}: must have no user, password`)]);
         expect(problems.join()).not.toContain('hunter2');
       }
@@ -94,7 +94,7 @@ describe('readConfig', () => {
       '[::1]:81',
     ]);
     for (const host of ['http://minio:9000', 'minio/', 'minio:443', 'minio:80', '::1', 'a b', '*.files.org'])
-      expect(problemsOf({ DOWNLOAD_HOSTS: host }), host).toEqual([
+      expect(findProblems({ DOWNLOAD_HOSTS: host }), host).toEqual([
         expect.stringMatching(/^DOWNLOAD_HOSTS: must list hosts/),
       ]);
   });
@@ -103,28 +103,28 @@ describe('readConfig', () => {
     const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24).toString('base64')}`;
     const local = { WEBHOOK_HOSTS: 'localhost:9000', WEBHOOK_SECRET };
     expect(readConfig(local).WEBHOOK_HOSTS).toEqual(['localhost:9000']);
-    expect(problemsOf({ ...local, UPSTREAM_URL: 'https://api.example.org' })).toEqual([
+    expect(findProblems({ ...local, UPSTREAM_URL: 'https://api.example.org' })).toEqual([
       expect.stringMatching(/^WEBHOOK_HOSTS: hosts of this machine/),
     ]);
-    expect(problemsOf({ WEBHOOK_HOSTS: 'hooks.example.org' })).toEqual([
+    expect(findProblems({ WEBHOOK_HOSTS: 'hooks.example.org' })).toEqual([
       expect.stringMatching(/^WEBHOOK_SECRET: is needed/),
     ]);
     for (const secret of ['short', 'whsec_c2hvcnQ=', WEBHOOK_SECRET.slice(6), `${WEBHOOK_SECRET},whsec_`])
-      expect(problemsOf({ WEBHOOK_SECRET: secret }), secret).toEqual([
+      expect(findProblems({ WEBHOOK_SECRET: secret }), secret).toEqual([
         expect.stringMatching(/^WEBHOOK_SECRET: must be whsec_ and 24 to 64 bytes in base64/),
       ]);
   });
 
   it('refuses a server-held key on an open address without keys of its own', () => {
-    expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' })).toHaveLength(1);
+    expect(findProblems({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' })).toHaveLength(1);
     expect(
-      problemsOf({
+      findProblems({
         UPSTREAM_API_KEY: 'k',
         HOST: '0.0.0.0',
         GATEWAY_API_KEYS: 'first-key-of-this-test,second-key-of-this-test',
       }),
     ).toEqual([]);
-    expect(problemsOf({ UPSTREAM_API_KEY: 'k' })).toEqual([]);
+    expect(findProblems({ UPSTREAM_API_KEY: 'k' })).toEqual([]);
   });
 
   it('refuses a server-held key without proof of callers behind a proxy, and says what to set', () => {
@@ -134,14 +134,14 @@ describe('readConfig', () => {
       { PUBLIC_URL: 'http://127.0.0.1:4000', TRUST_PROXY: '1' },
     ];
     for (const env of proxied) {
-      expect(problemsOf({ ...env, UPSTREAM_API_KEY: 'k' })).toEqual([
+      expect(findProblems({ ...env, UPSTREAM_API_KEY: 'k' })).toEqual([
         expect.stringContaining(`UPSTREAM_API_KEY: with ${Object.keys(env).join(' and ')} anybody`),
       ]);
-      expect(problemsOf({ ...env, UPSTREAM_API_KEY: 'k' })[0]).toMatch(
+      expect(findProblems({ ...env, UPSTREAM_API_KEY: 'k' })[0]).toMatch(
         /set GATEWAY_API_KEYS,.*or GATEWAY_JWKS_URL/,
       );
-      expect(problemsOf(env)).toEqual([]);
-      expect(problemsOf({ ...env, UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: 'a-key-of-this-test' })).toEqual(
+      expect(findProblems(env)).toEqual([]);
+      expect(findProblems({ ...env, UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: 'a-key-of-this-test' })).toEqual(
         [],
       );
     }
@@ -149,7 +149,7 @@ describe('readConfig', () => {
 
   it('takes only what is this machine for loopback, never a name that begins like it', () => {
     for (const HOST of ['localhost', '127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])
-      expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST }), HOST).toEqual([]);
+      expect(findProblems({ UPSTREAM_API_KEY: 'k', HOST }), HOST).toEqual([]);
     for (const HOST of [
       '127.x.evil',
       '127.0.0.1.evil.example',
@@ -157,19 +157,19 @@ describe('readConfig', () => {
       '::ffff:10.0.0.1',
       '0.0.0.0',
     ])
-      expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST }), HOST).toHaveLength(1);
+      expect(findProblems({ UPSTREAM_API_KEY: 'k', HOST }), HOST).toHaveLength(1);
     const jwt = {
       UPSTREAM_API_KEY: 'k',
       GATEWAY_JWT_ISSUER: 'me',
       GATEWAY_JWT_AUDIENCE: 'a',
     };
     for (const host of ['127.0.0.1:81', '[::1]:81', 'localhost'])
-      expect(problemsOf({ ...jwt, GATEWAY_JWKS_URL: `http://${host}/jwks` }), host).toEqual([]);
-    expect(problemsOf({ ...jwt, GATEWAY_JWKS_URL: 'http://127.x.evil/jwks' })).toHaveLength(1);
+      expect(findProblems({ ...jwt, GATEWAY_JWKS_URL: `http://${host}/jwks` }), host).toEqual([]);
+    expect(findProblems({ ...jwt, GATEWAY_JWKS_URL: 'http://127.x.evil/jwks' })).toHaveLength(1);
   });
 
   it('refuses keys that are easily guessed, says how to make one, and quotes none', () => {
-    const problems = problemsOf({
+    const problems = findProblems({
       UPSTREAM_API_KEY: 'k',
       GATEWAY_API_KEYS: 'long-enough-key-of-this-test,x,bob hunter2',
     });
@@ -178,7 +178,7 @@ describe('readConfig', () => {
       expect.stringMatching(/^GATEWAY_API_KEYS: key 3 has 7 character.* at least 16.*openssl rand/),
     ]);
     expect(problems.join()).not.toContain('hunter2');
-    const listed = (keys: string) => problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: keys });
+    const listed = (keys: string) => findProblems({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: keys });
     expect(listed('sixteen-letters-')).toEqual([]);
     expect(listed('bob long-enough-key-of-this-test more')).toEqual([
       'GATEWAY_API_KEYS: each must be a key, or a name and a key',
@@ -187,25 +187,27 @@ describe('readConfig', () => {
 
   it('refuses one key of two callers, who would see the batches of each other', () => {
     const key = 'long-enough-key-of-this-test';
-    expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, bob ${key}` })).toEqual([
+    expect(findProblems({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, bob ${key}` })).toEqual([
       'GATEWAY_API_KEYS: key 2 is listed under another name too',
     ]);
-    expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, alice ${key}` })).toEqual([]);
+    expect(findProblems({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, alice ${key}` })).toEqual(
+      [],
+    );
     const folder = mkdtempSync(join(tmpdir(), 'foldatlas-keys-'));
     const file = join(folder, 'keys');
     writeFileSync(file, `# of the others\nbob ${key}\n`);
     const both = { UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS_FILE: file };
-    expect(problemsOf({ ...both, GATEWAY_API_KEYS: `alice ${key}` })).toEqual([
+    expect(findProblems({ ...both, GATEWAY_API_KEYS: `alice ${key}` })).toEqual([
       `GATEWAY_API_KEYS_FILE: ${file}, line 2: this key is listed under another name too`,
     ]);
-    expect(problemsOf({ ...both, GATEWAY_API_KEYS: `bob ${key}` })).toEqual([]);
+    expect(findProblems({ ...both, GATEWAY_API_KEYS: `bob ${key}` })).toEqual([]);
     rmSync(folder, { recursive: true });
   });
 
   it('refuses keys that clients cannot all send', () => {
     const secret = 'schlüssel-für-alle-rechner';
     expect(
-      problemsOf({
+      findProblems({
         UPSTREAM_API_KEY: 'k',
         GATEWAY_API_KEYS: secret,
         METRICS_TOKEN: secret,
@@ -219,21 +221,21 @@ describe('readConfig', () => {
   it('refuses settings that seem to protect and have no effect', () => {
     const jwt = { GATEWAY_JWT_ISSUER: 'https://login.example/', GATEWAY_JWT_AUDIENCE: 'foldatlas' };
     for (const env of [jwt, { ...jwt, UPSTREAM_API_KEY: 'k' }, { GATEWAY_JWT_AUDIENCE: 'foldatlas' }])
-      expect(problemsOf(env)).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: is needed with/)]);
+      expect(findProblems(env)).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: is needed with/)]);
     const list = { PERSISTED_OPERATIONS_FILE: 'operations/persisted-operations.json' };
-    expect(problemsOf(list)).toEqual([expect.stringMatching(/^PERSISTED_OPERATIONS_FILE: without PERS/)]);
+    expect(findProblems(list)).toEqual([expect.stringMatching(/^PERSISTED_OPERATIONS_FILE: without PERS/)]);
     // A setting that is off needs no list, nor one that can be read.
     const off = { PERSISTED_OPERATIONS: 'off' };
     for (const env of [off, { ...off, PERSISTED_OPERATIONS_FILE: '/nowhere' }])
-      expect(problemsOf(env)).toEqual([]);
+      expect(findProblems(env)).toEqual([]);
     for (const PERSISTED_OPERATIONS of ['off', 'allow', 'only'])
-      expect(problemsOf({ ...list, PERSISTED_OPERATIONS })).toEqual([]);
+      expect(findProblems({ ...list, PERSISTED_OPERATIONS })).toEqual([]);
     // Two variables that are not set leave this.
-    expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: ', ' })).toEqual([
+    expect(findProblems({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: ', ' })).toEqual([
       'GATEWAY_API_KEYS: must list a key, or be left out',
     ]);
     for (const user of ['user:hunter2', 'user', ':hunter2']) {
-      const problems = problemsOf({
+      const problems = findProblems({
         ...jwt,
         UPSTREAM_API_KEY: 'k',
         GATEWAY_JWKS_URL: `https://${user}@login.example/jwks`,
@@ -285,7 +287,9 @@ describe('readConfig', () => {
 
   it('takes no word for NODE_ENV that seems to be production', () => {
     for (const NODE_ENV of ['Production', 'PRODUCTION', 'prod', 'Prod', 'poduction', 'producton'])
-      expect(problemsOf({ NODE_ENV }), NODE_ENV).toEqual([expect.stringMatching(/^NODE_ENV: must be `prod/)]);
+      expect(findProblems({ NODE_ENV }), NODE_ENV).toEqual([
+        expect.stringMatching(/^NODE_ENV: must be `prod/),
+      ]);
     for (const NODE_ENV of ['development', 'test', 'staging', 'preproduction'])
       expect(readConfig({ NODE_ENV }).isProduction, NODE_ENV).toBe(false);
   });
@@ -297,33 +301,33 @@ describe('readConfig', () => {
       GATEWAY_JWT_ISSUER: 'me',
       GATEWAY_JWT_AUDIENCE: 'a',
     };
-    expect(problemsOf({ ...open, ...jwt })).toEqual([]);
-    expect(problemsOf({ GATEWAY_API_KEYS: 'first-key-of-this-test' })).toEqual([
+    expect(findProblems({ ...open, ...jwt })).toEqual([]);
+    expect(findProblems({ GATEWAY_API_KEYS: 'first-key-of-this-test' })).toEqual([
       expect.stringContaining('set UPSTREAM_API_KEY'),
     ]);
-    expect(problemsOf({ ...open, GATEWAY_API_KEYS: 'one two three' })).toEqual([
+    expect(findProblems({ ...open, GATEWAY_API_KEYS: 'one two three' })).toEqual([
       expect.stringMatching(/^GATEWAY_API_KEYS: /),
     ]);
-    expect(problemsOf({ ...open, GATEWAY_API_KEYS_FILE: '/nowhere/keys' })).toEqual([
+    expect(findProblems({ ...open, GATEWAY_API_KEYS_FILE: '/nowhere/keys' })).toEqual([
       expect.stringMatching(/^GATEWAY_API_KEYS_FILE: .*ENOENT/),
     ]);
     expect(
-      problemsOf({ ...open, GATEWAY_JWKS_URL: 'http://login.example/jwks' }).map((p) => p.split(':')[0]),
+      findProblems({ ...open, GATEWAY_JWKS_URL: 'http://login.example/jwks' }).map((p) => p.split(':')[0]),
     ).toEqual(['GATEWAY_JWKS_URL', 'GATEWAY_JWT_ISSUER', 'GATEWAY_JWT_AUDIENCE']);
   });
 
   it('refuses to fall back to the sandbox when told so', () => {
-    expect(problemsOf({ REQUIRE_UPSTREAM: '1' })[0]).toMatch(/UPSTREAM_URL/);
+    expect(findProblems({ REQUIRE_UPSTREAM: '1' })[0]).toMatch(/UPSTREAM_URL/);
   });
 
   it('refuses one name for two fields of a request to List', () => {
     for (const fields of ['cursor, cursor', 'page_size, batch_id', 'status, after'])
-      expect(problemsOf({ UPSTREAM_LIST_FIELDS: fields })).toEqual([
+      expect(findProblems({ UPSTREAM_LIST_FIELDS: fields })).toEqual([
         expect.stringMatching(/^UPSTREAM_LIST_FIELDS: must differ/),
       ]);
     for (const name of ['UPSTREAM_LIST_FIELDS', 'UPSTREAM_THUMBNAILS'])
       for (const value of ['one', 'a, b, c', ', ,'])
-        expect(problemsOf({ [name]: value }), value).toEqual([
+        expect(findProblems({ [name]: value }), value).toEqual([
           `${name}: must be two names, separated by a comma`,
         ]);
     expect(readConfig({ UPSTREAM_LIST_FIELDS: 'cursor, after' }).UPSTREAM_LIST_FIELDS).toEqual([
@@ -333,8 +337,8 @@ describe('readConfig', () => {
   });
 
   it('refuses one port for GraphQL and its metrics apart', () => {
-    expect(problemsOf({ METRICS_PORT: '4000' })).toEqual([expect.stringMatching(/^METRICS_PORT: is PORT/)]);
-    expect(problemsOf({ METRICS_PORT: '0', PORT: '0' })).toEqual([]);
+    expect(findProblems({ METRICS_PORT: '4000' })).toEqual([expect.stringMatching(/^METRICS_PORT: is PORT/)]);
+    expect(findProblems({ METRICS_PORT: '0', PORT: '0' })).toEqual([]);
   });
 
   it('closes GraphiQL and introspection in production unless asked', () => {
@@ -347,17 +351,19 @@ describe('readConfig', () => {
     expect(readConfig({}).LEDGER_URL).toBe('sqlite:.data/gateway.db');
     expect(readConfig({ STORE_URL: 'redis://h:6379/3', ...secret }).LEDGER_URL).toBe('redis://h:6379/3');
     expect(readConfig({ STORE_URL: 'rediss://u:p@h', ...secret }).LEDGER_URL).toBe('rediss://u:p@h');
-    expect(problemsOf({ STORE_URL: 'redis://h' })).toEqual([expect.stringMatching(/^GATEWAY_SECRET: /)]);
-    expect(problemsOf({ STORE_URL: 'redis://h', LEDGER_URL: 'memory:' })).toEqual([]);
-    expect(problemsOf({ ...secret, GATEWAY_SECRET_FILE: 'package.json' })).toEqual([
+    expect(findProblems({ STORE_URL: 'redis://h' })).toEqual([expect.stringMatching(/^GATEWAY_SECRET: /)]);
+    expect(findProblems({ STORE_URL: 'redis://h', LEDGER_URL: 'memory:' })).toEqual([]);
+    expect(findProblems({ ...secret, GATEWAY_SECRET_FILE: 'package.json' })).toEqual([
       expect.stringMatching(/not both/),
     ]);
-    expect(problemsOf({ GATEWAY_SECRET_FILE: '/dev/null' })).toEqual([expect.stringMatching(/openssl rand/)]);
+    expect(findProblems({ GATEWAY_SECRET_FILE: '/dev/null' })).toEqual([
+      expect.stringMatching(/openssl rand/),
+    ]);
     expect(readConfig({ GATEWAY_SECRET_FILE: 'LICENSE', STORE_URL: 'redis://h' }).GATEWAY_SECRET).toMatch(
       /^MIT License/,
     );
     for (const STORE_URL of ['redis://', 'redis://h/name', 'redis://h:port', 'postgres://h', 'redis:h'])
-      expect(problemsOf({ STORE_URL, ...secret }), STORE_URL).toEqual([
+      expect(findProblems({ STORE_URL, ...secret }), STORE_URL).toEqual([
         expect.stringMatching(/^STORE_URL: /),
       ]);
   });

@@ -15,7 +15,7 @@ afterAll(() => world.close());
 const examples = readExamples();
 const HEADERS = { authorization: 'Bearer examples' };
 
-const operationsOf = (query: string): OperationDefinitionNode[] =>
+const listOperations = (query: string): OperationDefinitionNode[] =>
   parse(query).definitions.filter((definition) => definition.kind === 'OperationDefinition');
 
 const ids = createExampleIds();
@@ -52,13 +52,13 @@ describe('examples', () => {
     expect(examples.length).toBeGreaterThan(8);
     for (const { name, query } of examples) {
       expect(query, name).toMatch(/^# \S/);
-      expect(operationsOf(query), name).toHaveLength(1);
-      expect(operationsOf(query)[0]?.name?.value, name).toMatch(/^[A-Z]/);
+      expect(listOperations(query), name).toHaveLength(1);
+      expect(listOperations(query)[0]?.name?.value, name).toMatch(/^[A-Z]/);
     }
   });
 
   it.each(examples.map((example) => [example.name, example] as const))('%s answers', async (_, { query }) => {
-    const operation = operationsOf(query)[0];
+    const operation = listOperations(query)[0];
     const variables = ids.variablesFor(query);
     const answers =
       operation?.operation === 'subscription'

@@ -30,7 +30,7 @@ export function leaksIn(text: string, secrets: Iterable<string>): string[] {
  * The secrets of callers and the service in a call that the sandbox saw: the caller's token, a
  * signature.
  */
-export function secretsOf({
+export function listSecrets({
   path,
   headers,
 }: {

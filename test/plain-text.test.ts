@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { plainText, tableRow } from '../src/plain-text.ts';
 
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
-const cellOf = (value: string | number | null): string => tableRow([value]).slice(0, -1);
+const toCell = (value: string | number | null): string => tableRow([value]).slice(0, -1);
 
 /** Any text, with what terminals and spreadsheet programs obey in it. */
 const hostile = fc
@@ -61,12 +61,12 @@ describe('plain text', () => {
 describe('a cell of a table', () => {
   it('is never run as a formula by a spreadsheet program, and numbers stay numbers', () => {
     const formulas = ['=1+1', '+cmd', '-cmd', '-1+cmd|x!A1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '-', '--1'];
-    for (const text of formulas) expect(cellOf(text)).toBe(`'${text.replace(/[\t\r]/g, ' ')}`);
-    for (const text of ['-1.5', '+3', '-2e-7', '0', 'a-b', 'x=1', '1:2 3:4']) expect(cellOf(text)).toBe(text);
+    for (const text of formulas) expect(toCell(text)).toBe(`'${text.replace(/[\t\r]/g, ' ')}`);
+    for (const text of ['-1.5', '+3', '-2e-7', '0', 'a-b', 'x=1', '1:2 3:4']) expect(toCell(text)).toBe(text);
     for (const text of ['＝1+1', '＋cmd', '－1', '＠SUM(A1)', '\u202e=1', '\x1b[31m=1', '\x00＝1'])
-      expect(cellOf(text)).toMatch(/^'/);
-    expect(cellOf(-1.5)).toBe('-1.5');
-    expect(cellOf(null)).toBe('');
+      expect(toCell(text)).toMatch(/^'/);
+    expect(toCell(-1.5)).toBe('-1.5');
+    expect(toCell(null)).toBe('');
   });
 
   it('never breaks its row and never begins a formula, whatever is in it', () => {
@@ -85,10 +85,10 @@ describe('a cell of a table', () => {
   });
 
   it('is read with its quotes by readers of tables, who take a quote for the beginning of a longer text', () => {
-    expect(cellOf('"Walker A" loop')).toBe('"""Walker A"" loop"');
-    expect(cellOf('12" helix; "three')).toBe('"12"" helix; ""three"');
-    expect(cellOf('="x"')).toBe('"\'=""x"""');
-    expect(cellOf("3'-5' exonuclease")).toBe("3'-5' exonuclease");
+    expect(toCell('"Walker A" loop')).toBe('"""Walker A"" loop"');
+    expect(toCell('12" helix; "three')).toBe('"12"" helix; ""three"');
+    expect(toCell('="x"')).toBe('"\'=""x"""');
+    expect(toCell("3'-5' exonuclease")).toBe("3'-5' exonuclease");
   });
 
   it('is made in one place', () => {

@@ -5,7 +5,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Gateway } from '../src/gateway.ts';
 import { createLogger, type Logger } from '../src/telemetry/log.ts';
-import { secretsOf } from './leaks.ts';
+import { listSecrets } from './leaks.ts';
 import type { SeenCall } from './support.ts';
 import { reached } from './transport.ts';
 
@@ -26,7 +26,7 @@ export const testLogger = (also: (line: string) => void = () => undefined): Logg
 
 /** Remembers the secrets that the sandbox was shown. */
 export function recordCall(call: SeenCall): void {
-  for (const secret of secretsOf(call)) {
+  for (const secret of listSecrets(call)) {
     if (known.has(secret)) continue;
     known.add(secret);
     write('secrets', `${secret}\n`);

@@ -15,7 +15,7 @@ export interface Sender {
   close(): void;
 }
 
-function headersOf(answer: IncomingMessage): Headers {
+function toHeaders(answer: IncomingMessage): Headers {
   const headers = new Headers();
   for (let i = 0; i < answer.rawHeaders.length; i += 2) {
     const [name = '', value = ''] = answer.rawHeaders.slice(i, i + 2);
@@ -26,7 +26,7 @@ function headersOf(answer: IncomingMessage): Headers {
 }
 
 /** A body as it comes; leaving it ends the connection. */
-function bodyOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
+function toStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -95,11 +95,11 @@ export function openSender(port: () => Promise<number>, keepAlive = true): Sende
           const init = {
             status: answer.statusCode ?? 0,
             statusText: answer.statusMessage ?? '',
-            headers: headersOf(answer),
+            headers: toHeaders(answer),
           };
           const isEmpty = method === 'HEAD' || WITHOUT_BODY.has(init.status);
           if (isEmpty) answer.resume();
-          resolve(new Response(isEmpty ? null : bodyOf(answer), init));
+          resolve(new Response(isEmpty ? null : toStream(answer), init));
         });
         if (body === null) to.end();
         else void sendBody(body, to).catch((error: unknown) => to.destroy(error as Error));

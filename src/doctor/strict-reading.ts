@@ -2,7 +2,7 @@
 // required, and unknown keys are named. Differences hold paths, kinds and numbers, and no other
 // value of the answer.
 import * as z from 'zod';
-import { listOf, mapOf, memberRule } from '../upstream/json/bounded-schemas.ts';
+import { boundedList, boundedMap, memberRule } from '../upstream/json/bounded-schemas.ts';
 
 export interface Difference {
   /**
@@ -18,8 +18,8 @@ export interface Difference {
 /** The schema without `.catch` and `.optional`, and with strict objects. Null stays. */
 function toStrict(schema: unknown): z.ZodType {
   const rule = schema instanceof z.ZodType ? memberRule(schema) : undefined;
-  if (rule?.kind === 'list') return listOf(toStrict(rule.member), rule.max);
-  if (rule?.kind === 'map') return mapOf(toStrict(rule.member), rule.max);
+  if (rule?.kind === 'list') return boundedList(toStrict(rule.member), rule.max);
+  if (rule?.kind === 'map') return boundedMap(toStrict(rule.member), rule.max);
   if (schema instanceof z.ZodCatch || schema instanceof z.ZodOptional) return toStrict(schema.def.innerType);
   if (schema instanceof z.ZodNullable) return toStrict(schema.def.innerType).nullable();
   if (schema instanceof z.ZodPipe)

@@ -8,7 +8,7 @@ import { checkBatchId, emptyPage, type ItemsRequest, readPage, repeatedPage } fr
 import type { Call, Upstream, UpstreamResponse } from './http/call.ts';
 import { call, callOrNull } from './http/upstream-client.ts';
 import { drifted, readAnyJson, validate } from './http/validate-response.ts';
-import { listOf } from './json/bounded-schemas.ts';
+import { boundedList } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
 import * as wire from './wire.ts';
 import { MAX_ID_CHARACTERS, maybe, text } from './wire-values.ts';
@@ -24,7 +24,7 @@ const MAX_WARNINGS = 1000;
 
 const envelope = z.object({
   data: z.unknown().optional(),
-  warning_messages: maybe(listOf(text, MAX_WARNINGS)),
+  warning_messages: maybe(boundedList(text, MAX_WARNINGS)),
 });
 
 /** @throws UpstreamError for an error in a success (spec, "Identifiers and envelopes") */

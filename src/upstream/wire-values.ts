@@ -1,7 +1,7 @@
 // Values of the service: counts, states, shares, percentages, confidences as zod schemas, and
 // times.
 import * as z from 'zod';
-import { listOf, numberList } from './json/bounded-schemas.ts';
+import { boundedList, numberList } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
 import { orMissing, withTest } from './json/plain-values.ts';
 
@@ -174,5 +174,5 @@ export const featuresWith = <S extends z.ZodType<{ feature_index: number }>>(fea
   z.preprocess(
     (list) =>
       Array.isArray(list) ? list.filter((one: unknown) => !isFields(one) || one.value !== null) : list,
-    listOf(feature, MAX_FEATURE_VALUES, 0, (one) => one.feature_index),
+    boundedList(feature, MAX_FEATURE_VALUES, 0, (one) => one.feature_index),
   );

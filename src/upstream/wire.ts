@@ -2,7 +2,7 @@
 // spec does not promise is optional, unknown keys are left alone, and no state word is refused.
 import * as z from 'zod';
 import { errorText } from './errors.ts';
-import { listOf, mapOf, numberList } from './json/bounded-schemas.ts';
+import { boundedList, boundedMap, numberList } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
 import { hasPlainFields, hasPlainMembers, orMissing, withTest } from './json/plain-values.ts';
 import {
@@ -105,10 +105,10 @@ const isPossible = (counts: Readonly<Record<string, number>>): boolean =>
 export const batchPage = z.object({
   batch_id: maybeId,
   status: state,
-  counts: mapOf(count, MAX_STATES)
+  counts: boundedMap(count, MAX_STATES)
     .transform(countsByState)
     .refine(isPossible, `expected at most ${MAX_ITEMS} tasks in a batch`),
-  items: maybe(listOf(listItem, MAX_ITEMS)),
+  items: maybe(boundedList(listItem, MAX_ITEMS)),
   cursor: maybe(text),
   expires_at: maybe(text),
   results_expire_at: maybe(text),
@@ -117,10 +117,13 @@ export const batchPage = z.object({
 export type BatchPage = z.output<typeof batchPage>;
 
 /** The same with raw items, which are read one by one. */
-export const itemPage = batchPage.extend({ items: listOf(z.unknown(), MAX_ITEMS), cursor: text.nullish() });
+export const itemPage = batchPage.extend({
+  items: boundedList(z.unknown(), MAX_ITEMS),
+  cursor: text.nullish(),
+});
 
 /** Signed URLs of further outputs, by name. */
-export const artifacts = mapOf(text, 1000);
+export const artifacts = boundedMap(text, 1000);
 
 export const taskStatus = z.object({
   status: state,
@@ -161,10 +164,10 @@ const MAX_FEATURES = 20_000;
 /** Regions of one feature, proteins at one feature, and annotations of one cluster. */
 const MAX_DETAILS = 10_000;
 
-const unreadRows = listOf(z.unknown(), MAX_FEATURES);
+const unreadRows = boundedList(z.unknown(), MAX_FEATURES);
 /** `{data: [...]}`, or the bare array; the rows are read by {@link catalogueRows}. */
 export const catalogue = z.union([unreadRows, z.object({ data: unreadRows }).transform((o) => o.data)]);
-export const catalogueRows = listOf(catalogueEntry, MAX_FEATURES);
+export const catalogueRows = boundedList(catalogueEntry, MAX_FEATURES);
 
 export const featureDetail = z.object({
   feature_index: featureIndex,
@@ -177,9 +180,9 @@ export const featureDetail = z.object({
   uniref90_frequency: maybe(number),
   uniref90_idf: maybe(number),
   uniref90_max_activation: maybe(number),
-  top_100_uniref_ids: maybe(listOf(z.object({ uniref_id: accession, activation: number }), MAX_DETAILS)),
+  top_100_uniref_ids: maybe(boundedList(z.object({ uniref_id: accession, activation: number }), MAX_DETAILS)),
   top_swissprot_activations: maybe(
-    listOf(z.object({ uniprot_id: accession, activation: number }), MAX_DETAILS),
+    boundedList(z.object({ uniprot_id: accession, activation: number }), MAX_DETAILS),
   ),
   decoder_nearest_neighbors: maybe(
     numberList(isFeatureIndex, MAX_FEATURES).refine((list) => new Set(list).size === list.length),
@@ -200,7 +203,7 @@ export const featureValue = z.object({
   value: number,
   label: maybeName,
   description: maybeName,
-  residue_regions: maybe(listOf(region, MAX_DETAILS)),
+  residue_regions: maybe(boundedList(region, MAX_DETAILS)),
 });
 export type FeatureValue = z.output<typeof featureValue>;
 
@@ -238,7 +241,7 @@ export const proteinRecord = z.object({
 export type WireRecord = z.output<typeof proteinRecord>;
 
 const pfamDomain = z.object({ name: maybeName, count: maybeCount });
-const pfamDomains = mapOf(
+const pfamDomains = boundedMap(
   z.union([pfamDomain, count.transform((n) => ({ name: undefined, count: n }))]),
   MAX_DETAILS,
 );
@@ -257,7 +260,10 @@ export const clusterInfo = z.object({
   source: maybeName,
   accession: maybeAccession,
   cluster_taxonomy_info: withTest(maybe(taxonomy), orMissing(hasPlainFields(taxonomy.shape))),
-  top_phyla: withTest(maybe(mapOf(count, MAX_DETAILS)), orMissing(hasPlainMembers(isCount, MAX_DETAILS))),
+  top_phyla: withTest(
+    maybe(boundedMap(count, MAX_DETAILS)),
+    orMissing(hasPlainMembers(isCount, MAX_DETAILS)),
+  ),
   mean_plddt: meanPlddt,
   ptm: share,
 });
@@ -268,7 +274,7 @@ const MAX_CLUSTER_MEMBERS = 500_000;
 
 export const clusterRecord = clusterInfo.extend({
   protein_hash: hash,
-  member_protein_hashes: listOf(hash, MAX_CLUSTER_MEMBERS),
+  member_protein_hashes: boundedList(hash, MAX_CLUSTER_MEMBERS),
   cluster_representative_features: maybe(featureValues),
 });
 export type ClusterRecord = z.output<typeof clusterRecord>;
@@ -307,9 +313,9 @@ export const similarityAnswer = z.object({
   query_sequence: maybe(text),
   protein_hash: maybeHash,
   restricted_count: maybe(count),
-  similar_proteins: listOf(similarProtein, MAX_SIMILAR, 0, (hit) => hit.protein_hash),
+  similar_proteins: boundedList(similarProtein, MAX_SIMILAR, 0, (hit) => hit.protein_hash),
   top_features_across_results: maybe(
-    listOf(
+    boundedList(
       z.object({
         feature_index: featureIndex,
         occurrence_count: count,

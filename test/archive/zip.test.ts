@@ -19,9 +19,9 @@ type Files = Record<string, Uint8Array>;
 const LIMITS = archiveLimits({ proteins: 500, perResidue: true });
 
 /** Bytes as text, a character each: compared many times faster than byte by byte. */
-const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
-const textsOf = (files: Files): Record<string, string> =>
-  Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, textOf(bytes)]));
+const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+const toTexts = (files: Files): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, toText(bytes)]));
 
 /** Every member that could be read as text, and the errors, in order. */
 async function unpack(bytes: Uint8Array, limits: Partial<ArchiveLimits> = {}) {
@@ -34,7 +34,7 @@ async function unpack(bytes: Uint8Array, limits: Partial<ArchiveLimits> = {}) {
   try {
     for await (const member of readZip(Buffer.from(bytes), { ...LIMITS, ...limits }))
       try {
-        files[member.name] = textOf(unpackMember(member));
+        files[member.name] = toText(unpackMember(member));
       } catch (error) {
         note(error);
       }
@@ -90,7 +90,7 @@ test('reads back whatever fflate writes', async () => {
         const bytes = sizesBehind
           ? streamed(files)
           : zipSync(files, { level: level === 0 ? 0 : level === 6 ? 6 : 9 });
-        expect(await unpack(bytes)).toEqual({ files: textsOf(files), errors: [] });
+        expect(await unpack(bytes)).toEqual({ files: toTexts(files), errors: [] });
       },
     ),
     { numRuns: runs(25) },
@@ -101,7 +101,7 @@ test.each([
   ['sizes before the data', zipSync(sample)],
   ['sizes behind the data', streamed(sample)],
 ])('a changed byte changes no content unnoticed: %s', async (_, bytes) => {
-  const whole = new Set(Object.values(textsOf(sample)));
+  const whole = new Set(Object.values(toTexts(sample)));
   for (let at = 0; at < bytes.length; at++) {
     const bad = Uint8Array.from(bytes);
     bad[at] = (bad[at] ?? 0) ^ (1 << (at % 8));
@@ -215,7 +215,7 @@ sys.stdout.buffer.write((out.all if streamed else out).getvalue())
       ),
       Buffer.from('PK\x07\x08'.repeat(10) + 'hello'.repeat(5000)),
     ]);
-    const whole = { 'data.bin': textOf(data), empty: '', zip64: textOf(data) };
+    const whole = { 'data.bin': toText(data), empty: '', zip64: toText(data) };
     expect(await unpack(bytes)).toEqual({ files: whole, errors: [] });
   });
 });

@@ -39,7 +39,7 @@ const atlas = async (path: string) => {
   return response.status === 404 ? null : response.json();
 };
 
-async function clusterOf(hash: string) {
+async function findCluster(hash: string) {
   const representative = records.get(hash)?.cluster_rep_protein_hash ?? hash;
   if (!clusters.has(representative)) clusters.set(representative, await atlas(`/clusters/${representative}`));
   const cluster = clusters.get(representative);
@@ -69,12 +69,12 @@ beforeAll(async () => {
   }
   for (const hash of hits)
     records.set(hash, await atlas(`/proteins/${hash}?fold_on_miss=false&topk_features=4`));
-  const own = await clusterOf(HBA);
+  const own = await findCluster(HBA);
   for (const hash of own?.cluster.member_protein_hashes.slice(0, 10) ?? [])
     records.set(hash, await atlas(`/proteins/${hash}?fold_on_miss=false&topk_features=4`));
   hashes = [...records.keys(), ...UNKNOWN];
   const found = [...records.keys()];
-  const owners = await Promise.all(found.map(clusterOf));
+  const owners = await Promise.all(found.map(findCluster));
   // Each kind of protein is there.
   expect(owners.some((owner, i) => owner?.representative === found[i])).toBe(true);
   expect([...records.values()].some(({ pdb }) => pdb === null)).toBe(true);
@@ -104,11 +104,11 @@ const FIELDS: Readonly<Record<string, (hash: string) => Promise<unknown>>> = {
     return { ptm, structure: pdb === null ? null : { atomCount: pdb.match(/^ATOM/gm)?.length } };
   },
   'hash cluster { size }': async (hash) => {
-    const found = await clusterOf(hash);
+    const found = await findCluster(hash);
     return { hash, cluster: found && { size: found.cluster.cluster_size } };
   },
   'cluster { representativeHash } isClusterRepresentative': async (hash) => {
-    const found = await clusterOf(hash);
+    const found = await findCluster(hash);
     return {
       cluster: found && { representativeHash: found.representative },
       isClusterRepresentative: found && found.representative === hash,
@@ -122,7 +122,7 @@ const FIELDS: Readonly<Record<string, (hash: string) => Promise<unknown>>> = {
   }),
   'sequence length cluster { size } ptm features(first: 2) { value }': async (hash) => {
     const { sequence, ptm, sae_features: features } = records.get(hash) ?? { sequence: '' };
-    const found = await clusterOf(hash);
+    const found = await findCluster(hash);
     return {
       sequence,
       length: sequence.length,
@@ -181,7 +181,7 @@ describe.each(Object.keys(FIELDS))('{ %s } of proteins', (fields) => {
 
 describe('a cluster', () => {
   it('is found by its representative and by any member, and its members are proteins', async () => {
-    const found = await clusterOf(HBA);
+    const found = await findCluster(HBA);
     const member = found?.cluster.member_protein_hashes.find((hash) => hash !== found.representative);
     for (const hash of [found?.representative, member]) {
       const { data, errors } = await world.query(
@@ -218,7 +218,7 @@ describe('a cluster', () => {
     for (const hit of listAt(data, 'similarProteins.hits')) {
       const hash = String(at(hit, 'protein.hash'));
       if (!records.has(hash)) records.set(hash, await atlas(`/proteins/${hash}?fold_on_miss=false`));
-      const own = await clusterOf(hash);
+      const own = await findCluster(hash);
       const cluster = own && { representativeHash: own.representative, size: own.cluster.cluster_size };
       expect(at(hit, 'protein.cluster')).toEqual(cluster);
       if (cluster !== null) expect(at(hit, 'cluster')).toEqual(cluster);

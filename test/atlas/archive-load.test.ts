@@ -13,7 +13,7 @@ const ACTIVE = 24;
 const hashes = Array.from({ length: PROTEINS }, (_, i) => createHash('md5').update(`${i}`).digest('hex'));
 
 /** One protein's features as the service writes them: some 100 kB. */
-function featuresOf(protein: number): string {
+function writeFeatures(protein: number): string {
   const residues = Array.from({ length: LENGTH * ACTIVE }, (_, i) => Math.floor(i / ACTIVE));
   const features = residues.map((residue, i) => (protein * 7 + residue * 13 + (i % ACTIVE) * 601) % 16_384);
   const values = residues.map((_, i) => ((i * 37) % 5000) / 1000);
@@ -25,7 +25,7 @@ function featuresOf(protein: number): string {
   return `{"protein_level":{"shape":[16384],"indices":[[${features.slice(0, ACTIVE)}]],"values":[${values.slice(0, ACTIVE)}]},"per_residue":{"shape":[${LENGTH},16384],"indices":[[${residues}],[${features}]],"values":[${values}]},"top_features":${JSON.stringify(top)}}`;
 }
 
-const json = `{${hashes.map((hash, i) => `"${hash}":${featuresOf(i)}`).join(',')}}`;
+const json = `{${hashes.map((hash, i) => `"${hash}":${writeFeatures(i)}`).join(',')}}`;
 const fasta = hashes.map((hash) => `>${hash}|P|uniprotkb\n${'M'.repeat(LENGTH)}\n`).join('');
 const archive = Buffer.from(
   zipSync({ 'sequences.fasta': strToU8(fasta), 'features.json': strToU8(json) }, { level: 1 }),

@@ -11,9 +11,9 @@ import { testLogger } from '../record.ts';
 import { type Answer, at, listAt } from '../support.ts';
 import { reached } from '../transport.ts';
 
-const hashOf = (sequence: string) => createHash('md5').update(sequence).digest('hex');
-const A = hashOf('MKVA');
-const B = hashOf('MENTS');
+const md5 = (sequence: string) => createHash('md5').update(sequence).digest('hex');
+const A = md5('MKVA');
+const B = md5('MENTS');
 const C = 'a3f8ce0b95a063d65d4bf0361992c7f5';
 
 const FASTA = `>${A}|P1|uniprotkb\nMKVA\n>${B}|P2|mgy\nMENTS\n`;
@@ -487,7 +487,7 @@ describe('activations along the sequence', () => {
 });
 
 describe('rows of an export', () => {
-  const rowsOf = async (columns: string): Promise<unknown[]> => {
+  const exportRows = async (columns: string): Promise<unknown[]> => {
     const request = new Request(`http://gateway.test/export.ndjson?columns=${columns}`, {
       method: 'POST',
       body: `${A}\n${B}\n`,
@@ -507,19 +507,19 @@ describe('rows of an export', () => {
       'sequences.fasta': FASTA,
       'features.json': JSON.stringify({ [A]: level(20), [B]: level(20) }),
     });
-    expect(await rowsOf('features')).toMatchObject([{ features: [three] }, { features: [three] }]);
+    expect(await exportRows('features')).toMatchObject([{ features: [three] }, { features: [three] }]);
     expect(records()).toEqual([`GET /proteins/${A}`, `GET /proteins/${B}`]);
   });
 
   it('cost no calls for proteins of the archive that were not asked for', async () => {
-    archive = zip({ 'sequences.fasta': `${FASTA}>${hashOf('MKVG')}|P3|mgy\nMKVG\n` });
-    expect(await rowsOf('features')).toMatchObject([{ features: [three] }, { features: [three] }]);
+    archive = zip({ 'sequences.fasta': `${FASTA}>${md5('MKVG')}|P3|mgy\nMKVG\n` });
+    expect(await exportRows('features')).toMatchObject([{ features: [three] }, { features: [three] }]);
     expect(records()).toHaveLength(2);
   });
 
   it('never have the sequence of another protein', async () => {
     archive = zip({ 'sequences.fasta': FASTA.replace('MKVA', 'MKVG') });
-    expect(await rowsOf('sequence')).toMatchObject([
+    expect(await exportRows('sequence')).toMatchObject([
       { status: 'FOUND', sequence: 'MKVA' },
       { status: 'FOUND', sequence: 'MENTS' },
     ]);
@@ -545,14 +545,14 @@ describe('rows of an export', () => {
       [`/proteins/${A}`]: { protein_hash: A, sequence: 'MKVA' },
       [`/proteins/${B}`]: { protein_hash: B, sequence: 'MENTS', cluster_rep_protein_hash: A },
     };
-    expect(await rowsOf(CLUSTERS)).toMatchObject([cluster, cluster]);
+    expect(await exportRows(CLUSTERS)).toMatchObject([cluster, cluster]);
     expect(calls.filter((call) => call.includes('/clusters/'))).toEqual([`GET /clusters/${A}`]);
   });
 
   it('lose nothing but what the record of a protein that cannot be read would say', async () => {
     archive = zip({ 'sequences.fasta': FASTA });
     others = { [`/proteins/${A}`]: { protein_hash: A, sequence: 'MKVA', sae_features: 'none' } };
-    expect(await rowsOf('sequence,features')).toMatchObject([
+    expect(await exportRows('sequence,features')).toMatchObject([
       { status: 'UNAVAILABLE', problem: expect.stringMatching(/^UPSTREAM_DRIFT: /) },
       { status: 'FOUND', sequence: 'MENTS', features: [three] },
     ]);

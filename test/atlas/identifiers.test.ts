@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const messageOf = async (query: string, variables = {}) => {
+const readMessage = async (query: string, variables = {}) => {
   const { errors = [] } = await world.query(query, variables);
   return errors.map(({ message, extensions }) => [extensions.code, message]);
 };
@@ -45,14 +45,16 @@ describe('one bad hash in a list', () => {
     ],
     ['`hash`: This is not a ProteinHash. It has 6 characters', '{ protein(hash: "P01308") { hash } }', {}],
   ])('is named: %s', async (start, query, variables) => {
-    const found = await messageOf(query, variables);
+    const found = await readMessage(query, variables);
     expect(found).toEqual([['BAD_USER_INPUT', expect.stringContaining(start)]]);
     expect(found[0]?.[1]).toMatch(/^(`|\$)/);
   });
 
   it('is named where it is a default, by its variable', async () => {
     const query = 'query ($h: ProteinHash! = "abc") { protein(hash: $h) { hash } }';
-    expect(await messageOf(query)).toEqual([['BAD_USER_INPUT', expect.stringMatching(/^`h`: This is not/)]]);
+    expect(await readMessage(query)).toEqual([
+      ['BAD_USER_INPUT', expect.stringMatching(/^`h`: This is not/)],
+    ]);
   });
 
   it('is not needed for a sequence, which may be pasted as a record with its stop', async () => {

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 
 /** Members of a protein's cluster that do not stand for it. */
-async function membersOf(world: World, hash: string): Promise<string[]> {
+async function readMembers(world: World, hash: string): Promise<string[]> {
   const { data } = await world.query(`{ cluster(hash: "${hash}") { representativeHash memberHashes } }`);
   const representative = at(data, 'cluster.representativeHash');
   const members = listAt(data, 'cluster.memberHashes').map(String);
@@ -71,7 +71,7 @@ describe('nested queries', () => {
   });
 
   it('take the representative from the record where the record is needed anyway', async () => {
-    const [member] = await membersOf(cold, HBA);
+    const [member] = await readMembers(cold, HBA);
     const { data, errors } = await cold.query(
       `{ protein(hash: "${member}") { sequence features(first: 3) { regions { start } } cluster { name size taxonomy { rank } members(first: 2) { nodes { hash } } } } }`,
     );
@@ -148,7 +148,7 @@ describe('what was learnt', () => {
     const world = await openWorld({ CACHE_RECORDS_SECONDS: '600' });
     onTestFinished(() => world.close());
     const clusters = [INSULIN, HBA, CASPASE_3, ACTIN, CD14];
-    const members = (await Promise.all(clusters.map((hash) => membersOf(world, hash)))).flat();
+    const members = (await Promise.all(clusters.map((hash) => readMembers(world, hash)))).flat();
     const callsFor = async (hashes: readonly string[]) => {
       world.forget();
       const list = 'query($h: [ProteinHash!]!) { proteins(hashes: $h) { length } }';
@@ -239,7 +239,7 @@ describe('what was learnt', () => {
   });
 
   it('is told of a longer ranking without regions and of a shorter one with them at once', async () => {
-    const [member] = await membersOf(warm, HBA);
+    const [member] = await readMembers(warm, HBA);
     const ask = async (top: number, of: string) => {
       const { data } = await warm.query(
         `{ protein(hash: "${member}") { features(first: ${top}) { ${of} } } }`,
@@ -258,7 +258,7 @@ describe('what was learnt', () => {
   });
 
   it('lets a member find its cluster at once, and a list of members be paged without loading it again', async () => {
-    const [member] = await membersOf(warm, INSULIN);
+    const [member] = await readMembers(warm, INSULIN);
     await warm.query(`{ protein(hash: "${member}") { cluster { size } } }`);
     warm.forget();
     const page = (after: string | null) =>

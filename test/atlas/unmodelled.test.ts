@@ -9,7 +9,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at } from '../support.ts';
 
-const hashOf = (sequence: string) => createHash('md5').update(sequence).digest('hex');
+const md5 = (sequence: string) => createHash('md5').update(sequence).digest('hex');
 const NAMES: Readonly<Record<string, string>> = {
   M: 'MET',
   K: 'LYS',
@@ -36,7 +36,7 @@ const UNKNOWN = 'MKTXAYIAKQ';
 const BARE = 'MKTAYIAKQX';
 const SHORT = 'MKTAYIAKQAA';
 const OTHER = 'MKTAYIAKQYY';
-const [X, NONE, CUT, SWAPPED] = [UNKNOWN, BARE, SHORT, OTHER].map(hashOf) as [string, string, string, string];
+const [X, NONE, CUT, SWAPPED] = [UNKNOWN, BARE, SHORT, OTHER].map(md5) as [string, string, string, string];
 const PDB: Readonly<Record<string, string>> = {
   [X]: atoms(UNKNOWN, upTo(10, [4])),
   [NONE]: 'HEADER    NOTHING\nTITLE     NO ATOM HERE\nEND',

@@ -19,7 +19,7 @@ interface Ids {
   readonly task: string;
 }
 
-const idOf = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString('base64');
+const toNodeId = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString('base64');
 const BATCH = '__typename batchId label status counts { total } tasks { nodes { taskId name status } }';
 const TASK =
   '__typename taskId name taskStatus: status scores { ptm } result { resultUrl signedUrl ptm raw } artifacts { url } batch { batchId label } inputChains { proteinHash }';
@@ -34,9 +34,9 @@ const CASES: Readonly<Record<string, (ids: Ids) => string>> = {
   'Query.task': ({ task }) => `{ task(taskId: "${task}") { ${TASK} } }`,
   'Query.myBatches': () => `{ myBatches { totalCount nodes { ${BATCH} } } }`,
   'Query.node': ({ batch, task }) =>
-    `{ a: node(id: "${idOf('Batch', batch)}") { ... on Batch { ${BATCH} } } b: node(id: "${idOf('Task', task)}") { ... on Task { ${TASK} } } }`,
+    `{ a: node(id: "${toNodeId('Batch', batch)}") { ... on Batch { ${BATCH} } } b: node(id: "${toNodeId('Task', task)}") { ... on Task { ${TASK} } } }`,
   'Query.nodes': ({ batch, task }) =>
-    `{ nodes(ids: ["${idOf('Batch', batch)}", "${idOf('Task', task)}"]) { ... on Batch { ${BATCH} } ... on Task { ${TASK} } } }`,
+    `{ nodes(ids: ["${toNodeId('Batch', batch)}", "${toNodeId('Task', task)}"]) { ... on Batch { ${BATCH} } ... on Task { ${TASK} } } }`,
   'Query._entities': ({ batch, task }) =>
     `{ _entities(representations: [{ __typename: "Batch", batchId: "${batch}" }, { __typename: "Task", taskId: "${task}" }]) { ... on Batch { ${BATCH} } ... on Task { ${TASK} } } }`,
   'Query.lookup': ({ batch, task }) => `{ lookup(ids: ["${batch}", "${task}"]) { __typename } }`,

@@ -30,7 +30,7 @@ export async function openIssuer(): Promise<Issuer> {
     pairs.set(alg, { privateKey, jwk: { ...(await exportJWK(publicKey)), kid: alg, alg } });
   };
   for (const alg of ['ES256', 'RS256', 'EdDSA', 'PS256']) await publish(alg);
-  const pairOf = (alg: string) => {
+  const createPair = (alg: string) => {
     const pair = pairs.get(alg);
     if (pair === undefined) throw new Error(`no key for ${alg}`);
     return pair;
@@ -54,10 +54,10 @@ export async function openIssuer(): Promise<Issuer> {
     sign(sub, changes = {}, kid = 'ES256') {
       const now = Math.floor(Date.now() / 1000);
       const claims = { iss: ISSUER, aud: AUDIENCE, sub, iat: now, exp: now + 300, ...changes };
-      const { privateKey, jwk } = pairOf(kid);
+      const { privateKey, jwk } = createPair(kid);
       return new SignJWT(claims).setProtectedHeader({ alg: jwk.alg ?? kid, kid }).sign(privateKey);
     },
-    publicKey: (alg) => pairOf(alg).jwk,
+    publicKey: (alg) => createPair(alg).jwk,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -27,12 +27,12 @@ const send = (path: string, body: string, init: Init = {}, gateway = world.gatew
   gateway.fetch(new Request(`http://gateway.test${path}`, { method: 'POST', body, ...init }));
 const sendJson = (path: string, body: unknown): Promise<Response> =>
   send(path, JSON.stringify(body), { headers: { 'content-type': 'application/json' } });
-const linesOf = async (response: Response): Promise<string[]> =>
+const readLines = async (response: Response): Promise<string[]> =>
   (await response.text()).replace(/\n$/, '').split('\n');
-const cellsOf = async (response: Response): Promise<string[][]> =>
-  (await linesOf(response)).map((line) => line.split('\t'));
-const objectsOf = async (response: Response): Promise<unknown[]> =>
-  (await linesOf(response)).map((line): unknown => JSON.parse(line));
+const readCells = async (response: Response): Promise<string[][]> =>
+  (await readLines(response)).map((line) => line.split('\t'));
+const readObjects = async (response: Response): Promise<unknown[]> =>
+  (await readLines(response)).map((line): unknown => JSON.parse(line));
 
 describe('an export', () => {
   it('makes three bulk calls for 1,200 hashes, and writes a line for each in the order of the list', async () => {
@@ -43,7 +43,7 @@ describe('an export', () => {
     expect(response.headers.get('content-disposition')).toMatch(
       /^attachment; filename="foldatlas-proteins-\d{4}-\d\d-\d\d\.tsv"$/,
     );
-    const [header, ...rows] = await cellsOf(response);
+    const [header, ...rows] = await readCells(response);
     expect(header).toEqual([
       ...['requested', 'status', 'hash', 'accession', 'source', 'length', 'ptm', 'mean_plddt'],
       ...['structure_url', 'problem'],
@@ -60,17 +60,19 @@ describe('an export', () => {
     const get = (search: string, init: RequestInit = {}) =>
       world.gateway.fetch(new Request(`http://gateway.test/export.tsv?${search}`, init));
     const ids = ['P01308', 'INS_HUMAN', 'no, identifier', INSULIN];
-    const list = await cellsOf(await send('/export.tsv?columns=name', ids.join('\n')));
-    expect(await cellsOf(await get(`columns=name&ids=${encodeURIComponent(ids.join(','))}`))).toEqual(list);
-    expect(await cellsOf(await get(`columns=name&${ids.map((id) => `ids=${id}`).join('&')}`))).toEqual(list);
+    const list = await readCells(await send('/export.tsv?columns=name', ids.join('\n')));
+    expect(await readCells(await get(`columns=name&ids=${encodeURIComponent(ids.join(','))}`))).toEqual(list);
+    expect(await readCells(await get(`columns=name&${ids.map((id) => `ids=${id}`).join('&')}`))).toEqual(
+      list,
+    );
     expect(list.map(([requested]) => requested)).toEqual([
       ...['requested', 'P01308', 'INS_HUMAN', 'no', 'identifier', INSULIN],
     ]);
     const header = '>sp|P01308|INS_HUMAN Insulin OS=Homo sapiens OX=9606 GN=INS';
-    const named = await cellsOf(await get(`ids=${encodeURIComponent(`P01308,${header},INS_HUMAN`)}`));
+    const named = await readCells(await get(`ids=${encodeURIComponent(`P01308,${header},INS_HUMAN`)}`));
     expect(named.map(([requested]) => requested)).toEqual(['requested', 'P01308', header, 'INS_HUMAN']);
     const hashes = Array.from({ length: 101 }, (_, i) => unknownHash(i));
-    expect(await linesOf(await get(`ids=${hashes.slice(1).join()}`))).toHaveLength(101);
+    expect(await readLines(await get(`ids=${hashes.slice(1).join()}`))).toHaveLength(101);
     world.forget();
     for (const [search, said] of [
       [`ids=${hashes.join()}`, 'at most 100'],
@@ -101,7 +103,7 @@ describe('an export', () => {
         [header, sequence.slice(0, 60), sequence.slice(60), '', sequence, '', 'INS_HUMAN'],
         [header, '', sequence, '', '', sequence, 'INS_HUMAN', ''],
       ]) {
-        const rows = await cellsOf(await send('/export.tsv?columns=hash', list.join(end)));
+        const rows = await readCells(await send('/export.tsv?columns=hash', list.join(end)));
         const expected = [[header], [sequence], ['INS_HUMAN']].map(([requested]) => [requested, 'FOUND']);
         const found = rows.slice(1).map(([requested, status]) => [requested, status]);
         expect(found).toEqual(expected);
@@ -114,7 +116,7 @@ describe('an export', () => {
     const list = `# my list\nP01308, HBA_HUMAN;${INSULIN.toUpperCase()}\r\nMGYP000261684433 P00000
 >sp|P69905|HBA_HUMAN Hemoglobin\n\n${sequence.slice(0, 60)}\n${sequence.slice(60)}
 ${unknownHash(1)}\n${sequence}\n`;
-    const rows = await cellsOf(await send('/export.tsv?columns=hash', list));
+    const rows = await readCells(await send('/export.tsv?columns=hash', list));
     expect(rows.map(([requested, status, hash]) => [requested, status, hash])).toEqual([
       ['requested', 'status', 'hash'],
       ['P01308', 'FOUND', INSULIN],
@@ -137,7 +139,7 @@ ${unknownHash(1)}\n${sequence}\n`;
   it('has the columns that are asked for, with the values of `lookup`', async () => {
     const names = PROTEIN_COLUMNS.map(({ name }) => name);
     const ids = ['P01308', HBA, 'nothing'];
-    const [first, second, third] = await objectsOf(
+    const [first, second, third] = await readObjects(
       await sendJson('/export.ndjson', { ids, columns: names.toReversed() }),
     );
     expect(Object.keys(first ?? {})).toEqual(names);
@@ -169,7 +171,7 @@ ${unknownHash(1)}\n${sequence}\n`;
       });
     }
     expect(third).toMatchObject({ requested: 'nothing', status: 'NOT_AN_IDENTIFIER', hash: null });
-    const table = await cellsOf(await send('/export.tsv?columns=features,gene', 'P01308'));
+    const table = await readCells(await send('/export.tsv?columns=features,gene', 'P01308'));
     const values = listAt(first, 'features').map((one) => `${at(one, 'index')}:${at(one, 'value')}`);
     expect(table[1]).toEqual(['P01308', 'FOUND', 'INS', values.join(' '), '']);
   });
@@ -177,7 +179,7 @@ ${unknownHash(1)}\n${sequence}\n`;
   it('says which proteins could not be read, and goes on with the others', async () => {
     await fault(world.sandboxUrl, { operation: 'bulk', status: 403, body: { detail: 'not these' } });
     const ids = [...Array.from({ length: 500 }, (_, i) => unknownHash(i)), INSULIN];
-    const rows = await objectsOf(await sendJson('/export.ndjson', { ids }));
+    const rows = await readObjects(await sendJson('/export.ndjson', { ids }));
     expect(rows).toHaveLength(501);
     expect(rows[0]).toMatchObject({ status: 'UNAVAILABLE', problem: 'FORBIDDEN: not these' });
     expect(rows[500]).toMatchObject({ status: 'FOUND', problem: null });

@@ -16,7 +16,7 @@ interface Cost {
   readonly calls: readonly SeenCall[];
 }
 
-const operationOf = (query: string): OperationDefinitionNode | undefined =>
+const findOperation = (query: string): OperationDefinitionNode | undefined =>
   parse(query).definitions.find((definition) => definition.kind === 'OperationDefinition');
 
 async function waitUntil(isDone: () => Promise<boolean>): Promise<void> {
@@ -60,7 +60,7 @@ async function costsIn(dialect: Dialect): Promise<Cost[]> {
   const costs: Cost[] = [];
   try {
     for (const { query } of readExamples()) {
-      const operation = operationOf(query);
+      const operation = findOperation(query);
       if (operation === undefined || operation.operation === 'subscription') continue;
       const variables = Object.fromEntries(
         (operation.variableDefinitions ?? []).flatMap(({ variable, type, defaultValue }) => {

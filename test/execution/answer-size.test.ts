@@ -5,7 +5,7 @@ import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const same = (count: number): string[] => Array.from({ length: count }, () => INSULIN);
-const listOf = (hashes: readonly string[]): string => JSON.stringify(hashes);
+const toList = (hashes: readonly string[]): string => JSON.stringify(hashes);
 
 let world: World;
 beforeAll(async () => {
@@ -61,7 +61,7 @@ describe('a response that could be too large', () => {
       'whole records',
       `{ features(first: 100) { nodes { ${Array.from({ length: 25 }, (_, i) => `a${i}: raw`).join(' ')} } } }`,
     ],
-    ['files', `{ proteins(hashes: ${listOf(same(2500))}) { structure { text } } }`],
+    ['files', `{ proteins(hashes: ${toList(same(2500))}) { structure { text } } }`],
     [
       'a selection of an interface',
       `{ nodes(ids: ${ids(1000)}) { ... on Feature { topProteins(first: 1000) { accession } } } }`,
@@ -129,7 +129,7 @@ describe('a response that is large and not too large', () => {
   });
 
   it('is not refused for five hundred structures', async () => {
-    const { errors } = await world.query(`{ proteins(hashes: ${listOf(same(500))}) { structure { text } } }`);
+    const { errors } = await world.query(`{ proteins(hashes: ${toList(same(500))}) { structure { text } } }`);
     expect(errors).toBeUndefined();
   });
 

@@ -22,10 +22,10 @@ import {
   HEADERS,
   type Ids,
   post,
-  requestOf,
   requests,
   type Sent,
   TOKEN,
+  toRequest,
 } from './requests.ts';
 
 /**
@@ -144,7 +144,7 @@ function readable(body: string): string {
 
 /** An answer without the headers that differ between any two. */
 async function seen(sent: Sent, send: (request: Request) => Promise<Response>): Promise<Seen> {
-  const response = await send(requestOf(sent));
+  const response = await send(toRequest(sent));
   const headers = [...response.headers].map(([name, value]): [string, string] => [name.toLowerCase(), value]);
   const bytes = Buffer.from(await response.arrayBuffer());
   const length = response.headers.get('content-length');
@@ -191,7 +191,7 @@ async function told(from: Gateway): Promise<{ log: unknown[]; counts: Record<str
 
 describe('a request', () => {
   it('is answered alike by both ways, however often it is sent', { timeout: 300_000 }, async () => {
-    const etag = (await gateway.fetch(requestOf(get({ query: CATALOGUE })))).headers.get('etag');
+    const etag = (await gateway.fetch(toRequest(get({ query: CATALOGUE })))).headers.get('etag');
     const cases = requests(ids, etag ?? '');
     expect(cases.length).toBeGreaterThan(200);
     const unlike: unknown[] = [];
@@ -273,7 +273,7 @@ describe('a request', () => {
       lines.length = 0;
       const remaining: unknown[] = [];
       for (const one of sent) {
-        const response = await send(requestOf({ ...one, headers: { ...one.headers, ...TOKEN } }));
+        const response = await send(toRequest({ ...one, headers: { ...one.headers, ...TOKEN } }));
         await response.arrayBuffer();
         remaining.push(response.headers.get('ratelimit-limit'));
       }
@@ -294,7 +294,7 @@ describe('a request', () => {
     const { sender, close } = await listen(own);
     const statuses: number[] = [];
     for (let i = 0; i < 8; i += 1) {
-      const response = await sender.send(requestOf(post({ query: CATALOGUE }, TOKEN)));
+      const response = await sender.send(toRequest(post({ query: CATALOGUE }, TOKEN)));
       await response.arrayBuffer();
       statuses.push(response.status);
     }

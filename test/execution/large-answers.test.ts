@@ -21,9 +21,9 @@ const LINES = Array.from(
   (_, i) =>
     `ATOM      1  CA  UNK A${String(i + 1).padStart(4)}      11.639   6.071  -5.147  1.00  0.91           C  \n`,
 ).join('');
-const pdbOf = (hash: string) => `REMARK ${hash} "quoted" \\ Å\n${LINES}`;
+const writePdb = (hash: string) => `REMARK ${hash} "quoted" \\ Å\n${LINES}`;
 /** The same as the gateway writes it: with a head and an end of its own. */
-const fileOf = (hash: string) =>
+const writeFile = (hash: string) =>
   [
     'HEADER    COMPUTED MODEL',
     `TITLE     PROTEIN ${hash}`,
@@ -42,7 +42,7 @@ const fileOf = (hash: string) =>
     .map((line) => `${line.padEnd(80)}\n`)
     .join('');
 const sequences = new Map<string, string>();
-const hashesOf = (from: number) =>
+const createHashes = (from: number) =>
   Array.from({ length: 120 }, (_, i) => {
     const letters = [...String(from * 1000 + i)].map((digit) => 'ACDEFGHIKL'[Number(digit)]).join('');
     const sequence = letters.padEnd(RESIDUES, 'M');
@@ -60,10 +60,10 @@ let damaged: number | null = null;
 let calls = 0;
 
 /** An archive with one wrong byte in the data of one entry. */
-function archiveOf(hashes: readonly string[]): Buffer {
+function packArchive(hashes: readonly string[]): Buffer {
   const files = hashes.map((hash): [string, Uint8Array] => [
     `structures/${hash}.pdb`,
-    Buffer.from(pdbOf(hash)),
+    Buffer.from(writePdb(hash)),
   ]);
   const fasta = Buffer.from(hashes.map((hash) => `>${hash}||\n${sequences.get(hash)}\n`).join(''));
   const archive = Buffer.from(zipSync(Object.fromEntries([['sequences.fasta', fasta], ...files])));
@@ -74,7 +74,7 @@ function archiveOf(hashes: readonly string[]): Buffer {
   return archive;
 }
 
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+const readPort = (server: Server): number => (server.address() as AddressInfo).port;
 const listening = async (server: Server): Promise<Server> => {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -89,16 +89,16 @@ beforeAll(async () => {
       calls += 1;
       if (request.method === 'GET') return void response.writeHead(503).end();
       const { protein_hashes: wanted } = JSON.parse(body) as { protein_hashes: string[] };
-      response.writeHead(200, { 'content-type': 'application/zip' }).end(archiveOf(wanted));
+      response.writeHead(200, { 'content-type': 'application/zip' }).end(packArchive(wanted));
     }),
   );
   gateway = createGateway({
     config: readConfig({ STORE_URL: 'memory:', MAX_CONCURRENT_REQUESTS: '0', CACHE_RECORDS_SECONDS: '0' }),
-    upstreamUrl: `http://127.0.0.1:${portOf(upstream)}`,
+    upstreamUrl: `http://127.0.0.1:${readPort(upstream)}`,
     log: testLogger(),
   });
   served = await listening(createHttpServer(gateway));
-  sender = openSender(async () => portOf(served));
+  sender = openSender(async () => readPort(served));
 });
 afterAll(async () => {
   sender.close();
@@ -122,12 +122,12 @@ const asked = (ids: readonly string[]) =>
 
 const expected = (ids: readonly string[]) => ({
   data: {
-    lookup: ids.map((hash) => ({ requested: hash, protein: { hash, structure: { text: fileOf(hash) } } })),
+    lookup: ids.map((hash) => ({ requested: hash, protein: { hash, structure: { text: writeFile(hash) } } })),
   },
 });
 
 it('is the same by a function call and over a socket, the first time and later', async () => {
-  const ids = hashesOf(1);
+  const ids = createHashes(1);
   calls = 0;
   const answer = await gateway.fetch(asked(ids));
   const text = await answer.text();
@@ -143,14 +143,14 @@ it('is the same by a function call and over a socket, the first time and later',
 });
 
 it('is right for four who ask at once', async () => {
-  const all = [2, 3, 4, 5].map(hashesOf);
+  const all = [2, 3, 4, 5].map(createHashes);
   const answers = await Promise.all(all.map(async (ids) => (await sender.send(asked(ids))).json()));
   expect(answers).toEqual(all.map(expected));
 });
 
 it('has an error for a broken entry in its place', async () => {
   damaged = 7;
-  const ids = hashesOf(6);
+  const ids = createHashes(6);
   const [called, sent] = [await gateway.fetch(asked(ids)), await sender.send(asked(ids))];
   damaged = null;
   expect(sent.status).toBe(200);
@@ -200,7 +200,7 @@ async function settled(count: () => number): Promise<number> {
 
 it('is made no further than its reader takes it, and ends when it leaves', async () => {
   const { server, unpacked, ended } = await openLarge();
-  const reader = connect(portOf(server), '127.0.0.1');
+  const reader = connect(readPort(server), '127.0.0.1');
   reader.pause();
   reader.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
   await once(reader, 'connect');
@@ -216,7 +216,7 @@ it('is made no further than its reader takes it, and ends when it leaves', async
 
 it('comes whole to a reader that stops and goes on', async () => {
   const { server, unpacked, ended } = await openLarge();
-  const response = await fetch(`http://127.0.0.1:${portOf(server)}`);
+  const response = await fetch(`http://127.0.0.1:${readPort(server)}`);
   await settled(unpacked);
   const { data } = (await response.json()) as { data: { texts: { text: string }[] } };
   expect(data.texts.map(({ text }) => text)).toEqual(Array(200).fill(LINES.repeat(8)));

@@ -45,7 +45,7 @@ export const get = (params: Record<string, unknown>, headers: Record<string, str
 };
 
 /** The request itself. */
-export const requestOf = ({ path, host = 'gateway.test', ...init }: Sent): Request =>
+export const toRequest = ({ path, host = 'gateway.test', ...init }: Sent): Request =>
   new Request(`http://${host}${path}`, init);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -81,7 +81,7 @@ describe('answers to public questions', () => {
   });
 
   it('are worked out anew for a header that is not known, and for other bytes', async () => {
-    const bodyOf = (query: string, ignored = '') =>
+    const writeBody = (query: string, ignored = '') =>
       JSON.stringify({ query, variables: { hash: HBA }, ignored });
     const post = (body: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
       fetch(url, {
@@ -95,7 +95,7 @@ describe('answers to public questions', () => {
       ignored = '',
     ): Promise<number> => {
       const before = await countLookUps();
-      const response = await post(bodyOf(query, ignored), headers);
+      const response = await post(writeBody(query, ignored), headers);
       expect(await response.json()).toMatchObject({ data: { protein: { hash: HBA } } });
       return (await countLookUps()) - before;
     };
@@ -103,7 +103,7 @@ describe('answers to public questions', () => {
     expect(await lookUpsFor(query)).toBeGreaterThan(0);
     expect(await lookUpsFor(query)).toBe(0);
     // The rest of a caller's limit stands in each answer that no cache may store.
-    expect((await post(bodyOf(query))).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
+    expect((await post(writeBody(query))).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
     expect(await lookUpsFor(query, { authorization: 'Bearer somebody', 'user-agent': 'other' })).toBe(0);
     expect(await lookUpsFor(query, { 'x-forwarded-port': '443', 'cf-ray': '1' })).toBe(0);
     expect(await lookUpsFor(query, { 'x-whatever': '1' })).toBeGreaterThan(0);
@@ -112,7 +112,7 @@ describe('answers to public questions', () => {
     // Bytes that are no text are no other text.
     const unreadable = `${CARD} # \ufffd`;
     expect(await lookUpsFor(unreadable)).toBeGreaterThan(0);
-    const bytes = Buffer.from(bodyOf(unreadable).replace('\ufffd', '\xff'), 'latin1');
+    const bytes = Buffer.from(writeBody(unreadable).replace('\ufffd', '\xff'), 'latin1');
     expect((await post(bytes)).status).toBe(400);
     // A long question would take the place of many answers.
     for (let i = 0; i < 2; i += 1)
@@ -143,7 +143,7 @@ describe('files', () => {
     const { status, headers: given } = response;
     return { status, headers: given, text: await response.text() };
   };
-  const headersOf = ({ headers }: { headers: Headers }, ...without: string[]) =>
+  const readHeaders = ({ headers }: { headers: Headers }, ...without: string[]) =>
     [...headers].filter(([name]) => !['date', 'x-request-id', 'traceresponse', ...without].includes(name));
 
   it.each([
@@ -156,12 +156,12 @@ describe('files', () => {
     const made = await countLookUps();
     const again = await read(path);
     expect(again.text).toBe(first.text);
-    expect(headersOf(again)).toEqual(headersOf(first));
+    expect(readHeaders(again)).toEqual(readHeaders(first));
     const etag = String(first.headers.get('etag'));
     expect(etag).toMatch(/^"[\w-]{27}"$/);
     const known = await read(path, { 'if-none-match': etag });
     expect([known.status, known.text]).toEqual([304, '']);
-    expect(headersOf(known)).toEqual(headersOf(first, 'content-length'));
+    expect(readHeaders(known)).toEqual(readHeaders(first, 'content-length'));
     expect(await countLookUps()).toBe(made);
     expect((await read(path, { 'x-whatever': '1' })).text).toBe(first.text);
     expect(await countLookUps()).toBeGreaterThan(made);
@@ -175,7 +175,7 @@ describe('files', () => {
     const made = await countLookUps();
     const whole = await read(path);
     expect([whole.status, whole.text]).toEqual([200, text]);
-    expect(headersOf(whole)).toEqual(headersOf({ headers }));
+    expect(readHeaders(whole)).toEqual(readHeaders({ headers }));
     expect(await countLookUps()).toBe(made);
   });
 
@@ -192,7 +192,7 @@ describe('files', () => {
 });
 
 /** The log line of a request without its ids and times. */
-async function loggedOf(path: string, init: RequestInit): Promise<Record<string, unknown>> {
+async function readLog(path: string, init: RequestInit): Promise<Record<string, unknown>> {
   const all = () => lines.map((line): Record<string, unknown> => JSON.parse(line));
   const logged = () => all().filter(({ message }) => message === 'request');
   lines.length = 0;
@@ -210,13 +210,13 @@ it('a kept answer is logged as it was when it was worked out', async () => {
     ['/graphql', { method: 'POST', headers, body }],
   ] as const;
   for (const [path, init] of [picture, card]) {
-    const first = await loggedOf(path, init);
+    const first = await readLog(path, init);
     const made = await countLookUps();
-    expect(await loggedOf(path, init)).toEqual(first);
+    expect(await readLog(path, init)).toEqual(first);
     expect(await countLookUps()).toBe(made);
   }
   const principal = expect.stringMatching(/^[\w-]{8}$/);
-  expect(await loggedOf(...card)).toMatchObject({ operation: 'query', name: 'Card', principal });
+  expect(await readLog(...card)).toMatchObject({ operation: 'query', name: 'Card', principal });
 });
 
 describe('requests that wait for the same response', () => {

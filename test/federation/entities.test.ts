@@ -243,14 +243,14 @@ describe('_service', () => {
 
   it('is shown by introspection only to those who ask for it', async () => {
     const world = await openWorld();
-    const typesOf = async (more: string) =>
+    const readTypes = async (more: string) =>
       listAt(
         (await world.query(`{ __schema { types { name } } any: __type(name: "_Any") { name } ${more} }`))
           .data,
         '__schema.types',
       ).map((type) => at(type, 'name'));
-    expect(await typesOf('')).not.toContain('_Service');
-    expect(await typesOf('_service { sdl }')).toContain('_Service');
+    expect(await readTypes('')).not.toContain('_Service');
+    expect(await readTypes('_service { sdl }')).toContain('_Service');
     await world.close();
   });
 

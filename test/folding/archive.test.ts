@@ -50,7 +50,7 @@ const listFiles = (name: string): string[] => [
   ...[`${name}.json`, `${name}.cif`],
   ...['confidences', 'summary_confidences'].map((kind) => `${kind}/${name}_${kind}.json`),
 ];
-const manifestOf = (files: Record<string, Uint8Array>): unknown => JSON.parse(text(files['manifest.json']));
+const readManifest = (files: Record<string, Uint8Array>): unknown => JSON.parse(text(files['manifest.json']));
 
 describe('results.zip', () => {
   it('holds results and structures under the names of their items, a table and a manifest', async () => {
@@ -76,7 +76,7 @@ describe('results.zip', () => {
         .then((response) => response.text());
     expect(text(files['a_b.json'])).toBe(await single('result.json', 0));
     expect(text(files['item3.cif'])).toBe(await single('structure.cif', 3));
-    const manifest = manifestOf(files);
+    const manifest = readManifest(files);
     expect(manifest).toMatchObject({
       batchId: id,
       label: 'designs – round 1',
@@ -107,7 +107,7 @@ describe('results.zip', () => {
       const answer = await get(`results.zip?best=2&orderBy=${order}`);
       expect(answer.status).toBe(200);
       const files = await unzip(answer);
-      const manifest = manifestOf(files);
+      const manifest = readManifest(files);
       const listed = listAt(manifest, 'tasks');
       const archived = listed.filter((task) => listAt(task, 'files').length > 0);
       expect(archived.map((task) => String(at(task, 'name') ?? '')).sort()).toEqual(
@@ -162,7 +162,7 @@ describe('results.zip', () => {
     await bench.fault({ operation: 'download', status: 200, body: 'no JSON', times: 1 });
     const files = await unzip(await get('results.zip'));
     expect(Object.keys(files)).toHaveLength(2 * 4 + 2);
-    const manifest = manifestOf(files);
+    const manifest = readManifest(files);
     expect(at(manifest, 'isComplete')).toBe(false);
     const broken = listAt(manifest, 'tasks').filter(
       (task) => at(task, 'status') === 'DONE' && at(task, 'problem') !== null,
@@ -188,7 +188,7 @@ describe('results.zip', () => {
       ...['Manifest-2', '蛋白一'].flatMap(listFiles),
       ...['scores.tsv', 'manifest.json'],
     ]);
-    expect(manifestOf(files)).toMatchObject({
+    expect(readManifest(files)).toMatchObject({
       batchId: own,
       tasks: [{ name: 'Manifest' }, { name: '蛋白一' }],
     });
@@ -246,7 +246,7 @@ describe('results.zip', () => {
     // A busy machine may take longer to list the tasks.
     let answer = await open();
     while (answer.status === 504) answer = await open();
-    expect(at(manifestOf(await unzip(answer)), 'isComplete')).toBe(true);
+    expect(at(readManifest(await unzip(answer)), 'isComplete')).toBe(true);
   });
 
   it('answers HEAD without reading results', async () => {

@@ -699,11 +699,11 @@ describe('an input eight times as large', () => {
       () => check(small),
       () => check(large),
     );
-    const bodyOf = async (input: SubmissionInput): Promise<unknown> => {
+    const readBody = async (input: SubmissionInput): Promise<unknown> => {
       const submission = readSubmission(input, MODEL);
       return JSON.parse(JSON.stringify(wireBody(submission)));
     };
-    const [few, many] = [await bodyOf(small), await bodyOf(large)];
+    const [few, many] = [await readBody(small), await readBody(large)];
     const theirs = (body: unknown) => () => {
       try {
         read(body);

@@ -41,19 +41,21 @@ const ask = async (variables: Record<string, unknown>, key?: string) => {
   const { data, errors } = await bench.ask(TASKS, { id, ...variables }, key);
   return { page: at(data, 'batch.tasks'), errors };
 };
-const nodesOf = (page: unknown) => listAt(page, 'edges').map((edge) => at(edge, 'node'));
-const namesOf = (page: unknown) => nodesOf(page).map((node) => at(node, 'name'));
-const iptmOf = (page: unknown) =>
-  nodesOf(page).flatMap((node) => (at(node, 'scores.iptm') == null ? [] : [Number(at(node, 'scores.iptm'))]));
+const listNodes = (page: unknown) => listAt(page, 'edges').map((edge) => at(edge, 'node'));
+const listNames = (page: unknown) => listNodes(page).map((node) => at(node, 'name'));
+const listIptm = (page: unknown) =>
+  listNodes(page).flatMap((node) =>
+    at(node, 'scores.iptm') == null ? [] : [Number(at(node, 'scores.iptm'))],
+  );
 
 describe('a ranking', () => {
   it('puts the best ipTM first, single chains behind, tasks without scores last', async () => {
     const { page, errors } = await ask({ orderBy: 'IPTM' });
     expect(errors).toBeUndefined();
-    const iptm = iptmOf(page);
+    const iptm = listIptm(page);
     expect(iptm).toHaveLength(5);
     expect(iptm).toEqual([...iptm].sort((a, b) => b - a));
-    expect(namesOf(page).slice(5)).toEqual(['single', 'fails']);
+    expect(listNames(page).slice(5)).toEqual(['single', 'fails']);
     expect(page).toMatchObject({ totalCount: 7, unscoredCount: 0 });
     // One List, and each of the six results once.
     expect(bench.counts()).toEqual({ list: 1, status: 6, download: 6 });
@@ -66,37 +68,37 @@ describe('a ranking', () => {
       expect(bench.counts()).toEqual({ list: 1 });
     }
     const { page } = await ask({ orderBy: 'PLDDT' });
-    const plddt = nodesOf(page).flatMap((node) => at(node, 'scores.meanPlddt') ?? []);
+    const plddt = listNodes(page).flatMap((node) => at(node, 'scores.meanPlddt') ?? []);
     expect(plddt).toEqual(plddt.toSorted((a, b) => Number(b) - Number(a)));
   });
 
   it('orders names as people read them, and by submission without an order', async () => {
-    expect(namesOf((await ask({ orderBy: 'NAME', statuses: ['DONE'] })).page)).toEqual([
+    expect(listNames((await ask({ orderBy: 'NAME', statuses: ['DONE'] })).page)).toEqual([
       ...['d1', 'd2', 'd3', 'd10', 'd20', 'single'],
     ]);
-    expect(namesOf((await ask({ statuses: ['DONE', 'FAILED'] })).page)).toEqual(names);
+    expect(listNames((await ask({ statuses: ['DONE', 'FAILED'] })).page)).toEqual(names);
     expect(bench.counts()).toEqual({ list: 2 });
   });
 
   it('filters by ipTM and by statuses', async () => {
-    const all = iptmOf((await ask({ orderBy: 'IPTM' })).page);
+    const all = listIptm((await ask({ orderBy: 'IPTM' })).page);
     const bound = all[2] ?? 0;
     const { page } = await ask({ orderBy: 'IPTM', minIptm: bound });
-    expect(iptmOf(page)).toEqual(all.filter((iptm) => iptm >= bound));
+    expect(listIptm(page)).toEqual(all.filter((iptm) => iptm >= bound));
     expect(at(page, 'totalCount')).toBe(all.filter((iptm) => iptm >= bound).length);
-    expect(namesOf((await ask({ statuses: ['FAILED'] })).page)).toEqual(['fails']);
-    expect(namesOf((await ask({ statuses: ['FAILED', 'CANCELLED'] })).page)).toEqual(['fails']);
-    expect(namesOf((await ask({ statuses: ['UNKNOWN'] })).page)).toEqual([]);
+    expect(listNames((await ask({ statuses: ['FAILED'] })).page)).toEqual(['fails']);
+    expect(listNames((await ask({ statuses: ['FAILED', 'CANCELLED'] })).page)).toEqual(['fails']);
+    expect(listNames((await ask({ statuses: ['UNKNOWN'] })).page)).toEqual([]);
     expect(at((await ask({ minIptm: 1 })).page, 'totalCount')).toBe(0);
   });
 
   it('is walked page by page, each task once', async () => {
-    const whole = namesOf((await ask({ orderBy: 'IPTM' })).page);
+    const whole = listNames((await ask({ orderBy: 'IPTM' })).page);
     const walked: unknown[] = [];
     for (let after: unknown = null; ; ) {
       const { page } = await ask({ orderBy: 'IPTM', first: 2, after });
       expect(at(page, 'pageInfo.hasPreviousPage')).toBe(walked.length > 0);
-      walked.push(...namesOf(page));
+      walked.push(...listNames(page));
       if (at(page, 'pageInfo.hasNextPage') === false) break;
       after = at(page, 'pageInfo.endCursor');
     }
@@ -155,12 +157,12 @@ describe('a ranking by ipSAE', () => {
     const { page, errors } = await ask({ id: own, orderBy: 'IPSAE' });
     expect(errors).toBeUndefined();
     expect(bench.counts()).toEqual({ list: 1, status: 7, download: 7 });
-    const ipsae = nodesOf(page).map((node) => at(node, 'scores.ipsae'));
+    const ipsae = listNodes(page).map((node) => at(node, 'scores.ipsae'));
     expect(ipsae.slice(0, 5).every((score) => Number(score) > 0)).toBe(true);
     expect(ipsae.slice(0, 5)).toEqual(ipsae.slice(0, 5).toSorted((a, b) => Number(b) - Number(a)));
-    expect(new Set(namesOf(page).slice(5))).toEqual(new Set(['without', 'alone']));
+    expect(new Set(listNames(page).slice(5))).toEqual(new Set(['without', 'alone']));
     expect(ipsae.slice(5)).toEqual([null, null]);
-    for (const node of nodesOf(page)) {
+    for (const node of listNodes(page)) {
       const { data } = await bench.ask(RESULT, { id: at(node, 'taskId') });
       const found = listAt(data, 'task.result.chainPairs');
       expect(found).toHaveLength(at(node, 'name') === 'alone' ? 0 : 2);
@@ -192,7 +194,7 @@ describe('a ranking by ipSAE', () => {
     const [head = [], row = []] = (await answer.text()).split('\n').map((line) => line.split('\t'));
     const cells = Object.fromEntries(head.map((name, k) => [name, row[k] ?? '']));
     const { page } = await ask({ id: own, orderBy: 'IPSAE' });
-    const pairs = listAt(nodesOf(page)[0], 'scores.chainPairs');
+    const pairs = listAt(listNodes(page)[0], 'scores.chainPairs');
     const [best, back] = [pairs[0], pairs[1]];
     const rounded = (one: unknown, name: string) => String(Number(Number(at(one, name)).toFixed(4)));
     expect(cells).toMatchObject({
@@ -216,14 +218,14 @@ describe('tasks that finish while a ranking is walked', () => {
     await bench.control('queue', { hold: true });
     const own = await bench.submit({ items: [pair('a', 30), pair('b', 20), pair('c', 10)] });
     const waiting = await bench.ask(TASKS, { id: own, orderBy: 'IPTM', first: 1 });
-    expect(namesOf(at(waiting.data, 'batch.tasks'))).toEqual(['a']);
+    expect(listNames(at(waiting.data, 'batch.tasks'))).toEqual(['a']);
     const after = at(waiting.data, 'batch.tasks.pageInfo.endCursor');
     await bench.control('queue', { hold: false });
     await bench.pass(120_000);
     const { data } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM', after });
-    expect(namesOf(at(data, 'batch.tasks'))).not.toContain('a');
+    expect(listNames(at(data, 'batch.tasks'))).not.toContain('a');
     const again = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
-    expect(namesOf(at(again.data, 'batch.tasks')).toSorted()).toEqual(['a', 'b', 'c']);
+    expect(listNames(at(again.data, 'batch.tasks')).toSorted()).toEqual(['a', 'b', 'c']);
   });
 });
 
@@ -249,7 +251,7 @@ describe('many that ask for the same ranking at once', () => {
     await first;
     for (const { data, errors } of await Promise.all(others)) {
       expect(errors).toBeUndefined();
-      expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(20);
+      expect(listIptm(at(data, 'batch.tasks'))).toHaveLength(20);
     }
     // Results that the first one had under way when it left may be read twice.
     expect(bench.counts().download).toBeLessThanOrEqual(20 + 8);
@@ -272,7 +274,7 @@ describe('results that cannot be read', () => {
     bench.forget();
     const { data, errors } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
     expect(errors).toBeUndefined();
-    expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(3);
+    expect(listIptm(at(data, 'batch.tasks'))).toHaveLength(3);
     expect(bench.counts().download).toBe(2);
   });
 
@@ -320,7 +322,7 @@ describe('results that cannot be read', () => {
     const { data, errors } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
     await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
     expect(at(data, 'batch.tasks')).toMatchObject({ totalCount: 3, unscoredCount: 2 });
-    expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(1);
+    expect(listIptm(at(data, 'batch.tasks'))).toHaveLength(1);
     // The field of each task says why.
     expect(errors?.map(({ path }) => path?.at(-1))).toEqual(['scores', 'scores']);
   });
@@ -331,7 +333,7 @@ describe('results that cannot be read', () => {
     await bench.fault({ operation: 'download', status: 200, body: 'no JSON', times: 1 });
     const { data, errors } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
     expect(at(data, 'batch.tasks.unscoredCount')).toBe(1);
-    expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(1);
+    expect(listIptm(at(data, 'batch.tasks'))).toHaveLength(1);
     // The field of the task says why.
     expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual([
       ['scores', 'UPSTREAM_DRIFT'],
@@ -340,13 +342,13 @@ describe('results that cannot be read', () => {
     bench.forget();
     const late = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
     expect(at(late.data, 'batch.tasks.unscoredCount')).toBe(1);
-    expect(iptmOf(at(late.data, 'batch.tasks'))).toHaveLength(1);
+    expect(listIptm(at(late.data, 'batch.tasks'))).toHaveLength(1);
     expect(bench.counts().download).toBeUndefined();
   });
 });
 
 describe('the cost of a ranking', () => {
-  const costOf = async (selection: string, first = 100) => {
+  const readCost = async (selection: string, first = 100) => {
     const { data, errors, ...rest } = await bench.query(
       `query($id: ID!) { batch(batchId: $id) { ${selection.replaceAll('FIRST', `first: ${first}`)} } }`,
       { id },
@@ -356,10 +358,10 @@ describe('the cost of a ranking', () => {
   };
 
   it('is that of the largest batch, once for all rankings of a batch', async () => {
-    expect(await costOf('tasks(orderBy: IPTM, FIRST) { totalCount }')).toBe(4004);
-    expect(await costOf('tasks(orderBy: NAME, FIRST) { totalCount }')).toBe(4);
+    expect(await readCost('tasks(orderBy: IPTM, FIRST) { totalCount }')).toBe(4004);
+    expect(await readCost('tasks(orderBy: NAME, FIRST) { totalCount }')).toBe(4);
     expect(
-      await costOf(
+      await readCost(
         'a: tasks(orderBy: IPTM, FIRST) { totalCount } b: tasks(orderBy: PTM, FIRST) { totalCount }',
       ),
     ).toBe(4004);

@@ -69,7 +69,7 @@ async function folded(resultForm: Partial<ResultForm>): Promise<Folded> {
   return folded;
 }
 
-const pairsOf = (result: unknown): Map<string, number> =>
+const readPairs = (result: unknown): Map<string, number> =>
   new Map(
     (listAt(result, 'chainPairs') as { a: string; b: string; meanPae: number | null }[]).flatMap(
       ({ a, b, meanPae }) => (meanPae === null ? [] : [[a + b, meanPae]]),
@@ -106,8 +106,8 @@ describe('rows by token and rows by atom', () => {
     const size = Number(at(atom, 'pae.size'));
     expect(json.pae.length, 'rows of the result itself').toBeGreaterThan(size + 50);
     expect(JSON.stringify(said(atom))).toBe(JSON.stringify(said(token)));
-    expect(pairsOf(atom).size, 'every chain with every other').toBe(42);
-    for (const [pair, value] of pairsOf(token)) expect(pairsOf(atom).get(pair)).toBeCloseTo(value, 2);
+    expect(readPairs(atom).size, 'every chain with every other').toBe(42);
+    for (const [pair, value] of readPairs(token)) expect(readPairs(atom).get(pair)).toBeCloseTo(value, 2);
     const [a, b] = [token, atom].map((one) => listAt(one, 'pae.block.values').flat() as number[]);
     expect(b).toHaveLength(a?.length ?? 0);
     b?.forEach((value, k) => {
@@ -159,7 +159,7 @@ describe('rows by token and rows by atom', () => {
       );
     expect(chains(polymer)).toEqual(chains(kind));
     expect(Number(at(polymer, 'pae.size'))).toBe(Number(at(kind, 'pae.size')) - 1);
-    for (const [pair, value] of pairsOf(kind)) expect(pairsOf(polymer).get(pair)).toBeCloseTo(value, 1);
+    for (const [pair, value] of readPairs(kind)) expect(readPairs(polymer).get(pair)).toBeCloseTo(value, 1);
     // Modified residues are HETATM in both, whatever `atom_hetero` says.
     const modified = (one: unknown) =>
       String(at(one, 'pdb.text')).match(/^HETATM.*(?:SEP|MSE|5MC)/gm)?.length;

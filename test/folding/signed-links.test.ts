@@ -40,7 +40,7 @@ const links = async (id = taskId): Promise<unknown> => {
   expect(errors ?? []).toEqual([]);
   return at(data, 'task.result');
 };
-const linkOf = async (path = 'cif.signedUrl', id = taskId): Promise<string> =>
+const readLink = async (path = 'cif.signedUrl', id = taskId): Promise<string> =>
   String(at(await links(id), path));
 const open = (url: string, init?: RequestInit, gateway: Gateway = bench.gateway) =>
   gateway.fetch(new Request(url, init));
@@ -73,7 +73,7 @@ describe('a signed link', () => {
   });
 
   it('costs one Status call to make, and one download to open', async () => {
-    const link = await linkOf();
+    const link = await readLink();
     expect(bench.counts()).toEqual({ status: 1, download: 1 });
     bench.forget();
     await (await open(link)).text();
@@ -82,7 +82,7 @@ describe('a signed link', () => {
   });
 
   it('may be read by pages of any site, cached by nobody, and sends no referrer', async () => {
-    const { headers } = await open(await linkOf(), { headers: { origin: 'https://molstar.org' } });
+    const { headers } = await open(await readLink(), { headers: { origin: 'https://molstar.org' } });
     expect(Object.fromEntries(headers)).toMatchObject({
       'cache-control': 'private, no-store',
       'access-control-allow-origin': '*',
@@ -101,7 +101,7 @@ describe('a signed link', () => {
   });
 
   it('answers HEAD and ranges', async () => {
-    const link = await linkOf();
+    const link = await readLink();
     const whole = await (await open(link)).text();
     const part = await open(link, { headers: { range: 'bytes=5-14' } });
     expect([part.status, await part.text()]).toEqual([206, whole.slice(5, 15)]);
@@ -123,11 +123,11 @@ describe('a signed link', () => {
       for (const secret of [TOKEN, upstream.host, upstream.search.slice(1)])
         expect(text).not.toContain(secret);
     // Each is sealed anew.
-    expect(await linkOf('signedUrl')).not.toBe(link);
+    expect(await readLink('signedUrl')).not.toBe(link);
   });
 
   it('opens one file of one task only', async () => {
-    const link = await linkOf();
+    const link = await readLink();
     const refused = async (url: string) => {
       const answer = await open(url);
       expect(await answer.text()).toContain('not valid for this file');
@@ -150,12 +150,12 @@ describe('a signed link', () => {
   });
 
   it('is not weakened by a token that stands beside it', async () => {
-    const link = (await linkOf()).replace('structure.cif', 'structure.pdb');
+    const link = (await readLink()).replace('structure.cif', 'structure.pdb');
     expect((await open(link, { headers: { authorization: `Bearer ${TOKEN}` } })).status).toBe(403);
   });
 
   it('expires after 15 minutes', async () => {
-    const link = await linkOf();
+    const link = await readLink();
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 14 * 60_000 });
     expect((await open(link)).status).toBe(200);
     vi.setSystemTime(Date.now() + 61_000);
@@ -167,7 +167,7 @@ describe('a signed link', () => {
   });
 
   it('expires with the address that the service signed, without a second try', async () => {
-    const link = await linkOf('signedUrl');
+    const link = await readLink('signedUrl');
     await bench.fault({ operation: 'download', status: 403, body: 'expired' });
     bench.forget();
     const answer = await open(link);

@@ -37,7 +37,7 @@ const NUMBERS = [0, 1, 2, 10, 100, -1, 101, 2_147_483_647, -2_147_483_648];
 const FLOATS = [0, 0.5, 1, -1, 99.9, 1e308];
 
 /** @param choices - used in turn, then from the start */
-export function documentOf(schema: GraphQLSchema, choices: readonly number[]): string {
+export function writeDocument(schema: GraphQLSchema, choices: readonly number[]): string {
   let used = 0;
   let aliases = 0;
   const fragments: string[] = [];
@@ -47,14 +47,14 @@ export function documentOf(schema: GraphQLSchema, choices: readonly number[]): s
     // Later rounds through the same list choose otherwise.
     return (choice + Math.floor(used / Math.max(1, choices.length))) % count;
   };
-  const oneOf = <T>(list: readonly T[], otherwise: T): T => list[pick(list.length)] ?? otherwise;
+  const pickOne = <T>(list: readonly T[], otherwise: T): T => list[pick(list.length)] ?? otherwise;
   const chance = (of: number): boolean => pick(of) === 0;
 
   function scalar(type: GraphQLNamedType, name: string): string {
-    if (type.name === 'Int') return String(oneOf(chance(3) ? NUMBERS : [1, 2, 3, 10], 1));
-    if (type.name === 'Float') return String(oneOf(FLOATS, 0));
+    if (type.name === 'Int') return String(pickOne(chance(3) ? NUMBERS : [1, 2, 3, 10], 1));
+    if (type.name === 'Float') return String(pickOne(FLOATS, 0));
     if (type.name === 'Boolean') return String(chance(2));
-    return JSON.stringify(oneOf(chance(4) ? TEXTS : (PLAUSIBLE[name] ?? TEXTS), ''));
+    return JSON.stringify(pickOne(chance(4) ? TEXTS : (PLAUSIBLE[name] ?? TEXTS), ''));
   }
   function value(type: GraphQLInputType, name: string, depth: number): string {
     if (isNonNullType(type)) return value(type.ofType, name, depth);
@@ -62,11 +62,11 @@ export function documentOf(schema: GraphQLSchema, choices: readonly number[]): s
       const item = type.ofType;
       return `[${Array.from({ length: pick(4) }, () => value(item, name, depth)).join(', ')}]`;
     }
-    if (isEnumType(type)) return oneOf(type.getValues(), undefined)?.name ?? 'null';
+    if (isEnumType(type)) return pickOne(type.getValues(), undefined)?.name ?? 'null';
     if (!isInputObjectType(type)) return scalar(type, name);
     const fields = Object.values(type.getFields());
     const given = type.isOneOf
-      ? [oneOf(fields, undefined)]
+      ? [pickOne(fields, undefined)]
       : fields.filter((field) => isNonNullType(field.type) || (depth > 0 && chance(3)));
     const texts = given.flatMap((field) =>
       field === undefined ? [] : [`${field.name}: ${value(field.type, field.name, depth - 1)}`],
@@ -80,14 +80,14 @@ export function documentOf(schema: GraphQLSchema, choices: readonly number[]): s
   }
   const directive = (): string => (chance(6) ? ` @${chance(2) ? 'include' : 'skip'}(if: ${chance(2)})` : '');
 
-  function fieldsOf(type: GraphQLObjectType, depth: number): string[] {
+  function writeFields(type: GraphQLObjectType, depth: number): string[] {
     const all = Object.values(type.getFields()).filter(
       (field) =>
         depth > 1 || !(isObjectType(getNamedType(field.type)) || isAbstractType(getNamedType(field.type))),
     );
     if (all.length === 0) return ['__typename'];
     return Array.from({ length: 1 + pick(4) }, () => {
-      const field = oneOf(all, all[0]);
+      const field = pickOne(all, all[0]);
       if (field === undefined) return '__typename';
       const named = getNamedType(field.type);
       aliases += 1;
@@ -100,11 +100,11 @@ export function documentOf(schema: GraphQLSchema, choices: readonly number[]): s
       const parts = schema
         .getPossibleTypes(type)
         .filter(() => !chance(3))
-        .map((each) => `... on ${each.name}${directive()} { ${fieldsOf(each, depth).join(' ')} }`);
+        .map((each) => `... on ${each.name}${directive()} { ${writeFields(each, depth).join(' ')} }`);
       return `{ __typename ${parts.join(' ')} }`;
     }
     if (!isObjectType(type)) return '';
-    const fields = fieldsOf(type, depth);
+    const fields = writeFields(type, depth);
     if (!chance(5)) return `{ ${fields.join(' ')} }`;
     const name = `F${fragments.length}`;
     fragments.push(`fragment ${name} on ${type.name} { ${fields.join(' ')} }`);
@@ -115,6 +115,6 @@ export function documentOf(schema: GraphQLSchema, choices: readonly number[]): s
   const isMutation = mutation != null && chance(8);
   const root = isMutation ? mutation : schema.getQueryType();
   if (root == null) throw new Error('a schema without queries');
-  const body = fieldsOf(root, DEEPEST).join(' ');
+  const body = writeFields(root, DEEPEST).join(' ');
   return [`${isMutation ? 'mutation' : 'query'} { ${body} }`, ...fragments].join('\n');
 }

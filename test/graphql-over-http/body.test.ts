@@ -9,7 +9,7 @@ import { LazyText } from '../../src/structure/lazy-text.ts';
 const PDB = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n';
 
 /** A late text, which counts how often it is unpacked. */
-function lateOf(bytes: Uint8Array) {
+function sendLate(bytes: Uint8Array) {
   let opened = 0;
   const text = new LazyText(bytes.length, () => {
     opened += 1;
@@ -49,7 +49,7 @@ describe('a result in pieces', () => {
     fc.assert(
       fc.property(value, lateText, (data, text) => {
         const expected = JSON.stringify({ data: withTexts(data, text) });
-        const late = lateOf(Buffer.from(text)).text;
+        const late = sendLate(Buffer.from(text)).text;
         const made = [...toJsonPieces({ data: withTexts(data, late) }, '<', '>')];
         expect(made.join('') === `<${expected}>`).toBe(true);
         const bytes = Buffer.concat([...limitBytes(made, Number.POSITIVE_INFINITY, () => new Error())]);
@@ -70,7 +70,7 @@ describe('a result in pieces', () => {
   });
 
   it('unpacks a text when it is its turn, and each time that it is written', () => {
-    const texts = Array.from({ length: 10 }, () => lateOf(Buffer.from(PDB.repeat(1000))));
+    const texts = Array.from({ length: 10 }, () => sendLate(Buffer.from(PDB.repeat(1000))));
     const result = { data: { proteins: texts.map(({ text }) => ({ structure: { text } })) } };
     const opened = () => texts.map((one) => one.opened());
     toJsonPieces(result).next();

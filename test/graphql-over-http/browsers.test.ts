@@ -178,7 +178,7 @@ describe('CORS', () => {
         'access-control-request-headers': 'authorization,content-type',
       },
     });
-  const corsOf = (response: Response): string[] =>
+  const readCors = (response: Response): string[] =>
     [...response.headers.keys()].filter((name) => name.startsWith('access-control-'));
 
   it.each([
@@ -215,7 +215,7 @@ describe('CORS', () => {
       await preflight(origin),
       await ask(`/graphql?${QUERY}`, { headers: { origin } }),
     ]) {
-      expect(corsOf(response)).toEqual([]);
+      expect(readCors(response)).toEqual([]);
       expect(response.headers.get('vary')).toContain('origin');
     }
   });

@@ -22,13 +22,13 @@ import { type Answer, at, openWorld, type World } from '../support.ts';
 
 const FILE = new URL('../../operations/persisted-operations.json', import.meta.url).pathname;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const exampleOf = (name: string): string => {
+const readExample = (name: string): string => {
   const found = readExamples().find((example) => example.name.endsWith(name));
   if (found === undefined) throw new Error(`no example ${name}`);
   return found.query;
 };
-const CARD = exampleOf('04-protein-card');
-const FOLLOW = exampleOf('20-watch-progress');
+const CARD = readExample('04-protein-card');
+const FOLLOW = readExample('20-watch-progress');
 const UNLISTED = '{ limits { maxItems } }';
 const byHash = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: sha256(text) } });
 

@@ -89,7 +89,7 @@ const read = (path: string) =>
   place.gateway.fetch(
     new Request(`http://gateway.test${path}`, { headers: { authorization: `Bearer ${TOKEN}` } }),
   );
-const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text();
+const readText = async (answer: Promise<Response>): Promise<string> => (await answer).text();
 
 /** Runs an operation over a connection of its own, which the signal closes. */
 async function overSocket({ gateway, query, token, signal }: Asked): Promise<Told> {
@@ -464,7 +464,7 @@ describe('a failure that a client is told of in data', () => {
     const items = [ITEM, { task_id: 'b1-00001', status: 5 }];
     liar.script('list', says(200, { data: { ...DONE, counts: { done: 2 }, items } }));
     const query = '{ batch(batchId: "b1") { tasks { nodes { taskId error { code } } } } }';
-    await observe(() => textOf(post('/graphql', { query }, 'application/json')));
+    await observe(() => readText(post('/graphql', { query }, 'application/json')));
     expect(failureLines()).toMatchObject([{ operation: 'list', path: '$.items.1.status' }]);
   });
 
@@ -477,7 +477,7 @@ describe('a failure that a client is told of in data', () => {
     ] as const) {
       liar.script(operation, script);
       const query = `mutation { ${mutation} { __typename } }`;
-      const { text } = await observe(() => textOf(post('/graphql', { query }, 'application/json')));
+      const { text } = await observe(() => readText(post('/graphql', { query }, 'application/json')));
       expect(text).toMatch(/OutcomeUnknown|Refused/);
       expect(failureLines()).toMatchObject([{ operation, failures: 1 }]);
     }
@@ -487,7 +487,7 @@ describe('a failure that a client is told of in data', () => {
 it('logs one line for a table of which every row fails', async () => {
   liar.script('uniprot', says(200, { accession: 5 }));
   const ids = Array.from({ length: 200 }, (_, i) => `P${10_000 + i}`);
-  const { errors } = await observe(() => textOf(post('/export.tsv', { ids }, '*/*')));
+  const { errors } = await observe(() => readText(post('/export.tsv', { ids }, '*/*')));
   expect(errors).toEqual({ UPSTREAM_DRIFT: 200 });
   expect(failureLines()).toHaveLength(1);
 });
@@ -500,7 +500,7 @@ it('counts and logs a download that breaks off, and cuts the connection', async 
     response.write('{"begun": ', () => response.destroy());
   });
   const { text, errors } = await observe(() =>
-    textOf(read('/tasks/b1-00000/result.json')).catch(() => 'it broke off'),
+    readText(read('/tasks/b1-00000/result.json')).catch(() => 'it broke off'),
   );
   expect(text).toBe('it broke off');
   expect(errors).toEqual({ UPSTREAM_UNAVAILABLE: 1 });

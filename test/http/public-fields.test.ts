@@ -10,7 +10,7 @@ import { fieldOptionsPlugin, publicField } from '../../src/schema/field-options.
 const RECORD_SECONDS = 300;
 const DAY = 86_400;
 
-const secondsOf = (query: string, variables: Record<string, unknown> = {}, of = schema) =>
+const readSeconds = (query: string, variables: Record<string, unknown> = {}, of = schema) =>
   publicLifetime(of, parse(query), RECORD_SECONDS)(variables);
 
 /** A schema of one type with a new field that is not listed. */
@@ -35,8 +35,8 @@ function schemaWithNewField() {
 describe('an answer', () => {
   it('is not stored with a new field that declares nothing', () => {
     const changed = schemaWithNewField();
-    expect(secondsOf('{ protein { hash } }', {}, changed)).toBe(RECORD_SECONDS);
-    expect(secondsOf('{ protein { hash added } }', {}, changed)).toBeNull();
+    expect(readSeconds('{ protein { hash } }', {}, changed)).toBe(RECORD_SECONDS);
+    expect(readSeconds('{ protein { hash added } }', {}, changed)).toBeNull();
   });
 
   it.each([
@@ -48,7 +48,7 @@ describe('an answer', () => {
       RECORD_SECONDS,
     ],
   ])('is stored for as long as its shortest-lived field: %s', (query, seconds) => {
-    expect(secondsOf(query)).toBe(seconds);
+    expect(readSeconds(query)).toBe(seconds);
   });
 
   it.each([
@@ -61,15 +61,15 @@ describe('an answer', () => {
     '{ __schema { queryType { name } } }',
     'mutation { cancelBatch(id: "a") { __typename } }',
   ])('is never stored: %s', (query) => {
-    expect(secondsOf(query)).toBeNull();
+    expect(readSeconds(query)).toBeNull();
   });
 
   it('is not stored where it may have made the service fold', () => {
     const query = 'query A($fold: Boolean = false) { protein(hash: "a", foldOnMiss: $fold) { hash } }';
-    expect(secondsOf(query)).toBe(RECORD_SECONDS);
-    expect(secondsOf(query, { fold: false })).toBe(RECORD_SECONDS);
-    expect(secondsOf(query, { fold: true })).toBeNull();
-    expect(secondsOf('{ protein(hash: "a", foldOnMiss: true) { hash } }')).toBeNull();
+    expect(readSeconds(query)).toBe(RECORD_SECONDS);
+    expect(readSeconds(query, { fold: false })).toBe(RECORD_SECONDS);
+    expect(readSeconds(query, { fold: true })).toBeNull();
+    expect(readSeconds('{ protein(hash: "a", foldOnMiss: true) { hash } }')).toBeNull();
   });
 });
 

@@ -90,7 +90,7 @@ function send(bytes: string): Sent {
   return { socket, text: () => text };
 }
 
-async function statusOf({ text }: Sent): Promise<number> {
+async function readStatus({ text }: Sent): Promise<number> {
   await until('a response', () => text().includes('\r\n\r\n'));
   return Number(text().slice(9, 12));
 }
@@ -148,7 +148,7 @@ it.each<[what: string, bytes: string, status: number]>([
   ['an upgrade elsewhere', head('GET /other', UPGRADE), 404],
   ['an upgrade to another protocol', head('GET /graphql', UPGRADE.replace('websocket', 'h2c')), 400],
 ])('%s leaves none', async (_, bytes, status) => {
-  expect(await statusOf(send(bytes))).toBe(status);
+  expect(await readStatus(send(bytes))).toBe(status);
   await noneInFlight();
   expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
@@ -158,11 +158,11 @@ it('a stored response and a 304 leave none', async () => {
   await open(sandbox.url);
   const path = `/graphql?query=${encodeURIComponent('{ feature(index: 1) { label } }')}`;
   const first = send(head(`GET ${path}`));
-  expect(await statusOf(first)).toBe(200);
+  expect(await readStatus(first)).toBe(200);
   const etag = /\r\netag: (\S+)/i.exec(first.text())?.[1];
   expect(etag).toBeDefined();
-  expect(await statusOf(send(head(`GET ${path}`)))).toBe(200);
-  expect(await statusOf(send(head(`GET ${path}`, `If-None-Match: ${etag}\r\n`)))).toBe(304);
+  expect(await readStatus(send(head(`GET ${path}`)))).toBe(200);
+  expect(await readStatus(send(head(`GET ${path}`, `If-None-Match: ${etag}\r\n`)))).toBe(304);
   await noneInFlight();
 });
 
@@ -171,7 +171,7 @@ it('a response in parts is counted until its last part, or until its client disc
   const inParts = (inner: string) =>
     query(`{ limits { maxItems } ... @defer ${inner} }`, 'Accept: multipart/mixed\r\n');
   const first = send(inParts(document(hash)));
-  expect(await statusOf(first)).toBe(200);
+  expect(await readStatus(first)).toBe(200);
   await until('the call', () => callsFor(hash).length > 0);
   expect(gateway.accessControl.loadShedder.inFlight).toBe(1);
   await untilAnswered('the last part', () => first.text().includes('"hasNext":false'));
@@ -187,7 +187,7 @@ it('a response in parts is counted until its last part, or until its client disc
 it('a subscription is not counted once it is open', async () => {
   const watch = 'subscription { batchProgress(batchId: "b") { sequence } }';
   const stream = send(query(watch, 'Accept: text/event-stream\r\nAuthorization: Bearer any\r\n'));
-  expect(await statusOf(stream)).toBe(200);
+  expect(await readStatus(stream)).toBe(200);
   expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
 });
 
@@ -197,7 +197,7 @@ it('requests are not counted before their body is whole', async () => {
     (await gateway.metrics.text()).includes(`foldatlas_connections ${3 * MAX_IN_FLIGHT}`),
   );
   expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
-  expect(await statusOf(send(LIMITS))).toBe(200);
+  expect(await readStatus(send(LIMITS))).toBe(200);
   for (const { socket } of sent) socket.destroy();
   await until('all to be closed', async () =>
     /^foldatlas_connections [01]$/m.test(await gateway.metrics.text()),
@@ -242,12 +242,12 @@ it('requests above the limit are answered 503, and leave none', async () => {
   const waiting = Array.from({ length: MAX_IN_FLIGHT }, () => send(query(document(newHash()))));
   await until('all to be in flight', () => gateway.accessControl.loadShedder.inFlight === MAX_IN_FLIGHT);
   const refused = send(LIMITS);
-  expect(await statusOf(refused)).toBe(503);
+  expect(await readStatus(refused)).toBe(503);
   expect(refused.text()).toMatch(/\r\nretry-after: 1\r\n/i);
-  expect(await statusOf(send(head('GET /health')))).toBe(200);
+  expect(await readStatus(send(head('GET /health')))).toBe(200);
   for (const { socket } of waiting) socket.destroy();
   await noneInFlight();
-  expect(await statusOf(send(LIMITS))).toBe(200);
+  expect(await readStatus(send(LIMITS))).toBe(200);
 });
 
 it.each([
@@ -265,9 +265,9 @@ it.each([
 ])('500 requests for /health whose Host has %s are refused and leave none', async (_, host) => {
   const attack = Array.from({ length: 500 }, () => `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
   const sent = attack.map((bytes) => send(bytes));
-  expect(new Set(await Promise.all(sent.map(statusOf)))).toEqual(new Set([400]));
+  expect(new Set(await Promise.all(sent.map(readStatus)))).toEqual(new Set([400]));
   expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
-  expect(await statusOf(send(LIMITS))).toBe(200);
+  expect(await readStatus(send(LIMITS))).toBe(200);
 });
 
 it.each([
@@ -281,13 +281,13 @@ it.each([
   ['an invalid Host of an upgrade', `GET /graphql HTTP/1.1\r\nHost: x/y?\r\n${UPGRADE}\r\n`],
 ])('a request with %s is refused', async (_, bytes) => {
   const sent = send(bytes);
-  expect(await statusOf(sent)).toBe(400);
+  expect(await readStatus(sent)).toBe(400);
   await until('it to be closed', () => sent.socket.destroyed);
   expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
 });
 
 it('HTTP/1.0 needs no Host', async () => {
-  expect(await statusOf(send('GET /health HTTP/1.0\r\n\r\n'))).toBe(200);
+  expect(await readStatus(send('GET /health HTTP/1.0\r\n\r\n'))).toBe(200);
 });
 
 it('path and host of an accepted request are those of its URL, whatever was sent', () => {

@@ -412,7 +412,7 @@ interface Answer {
   readonly keys: readonly string[];
   readonly status?: number;
 }
-const keysOf = ({ shape }: { readonly shape: object }): string[] => Object.keys(shape);
+const listKeys = ({ shape }: { readonly shape: object }): string[] => Object.keys(shape);
 
 const ANSWERS: readonly Answer[] = [
   {
@@ -424,19 +424,19 @@ const ANSWERS: readonly Answer[] = [
       items: [{ task_id: 'b1-00000', status: 'done' }],
       cursor: null,
     },
-    keys: [...keysOf(wire.batchPage), 'warning_messages', 'data'],
+    keys: [...listKeys(wire.batchPage), 'warning_messages', 'data'],
   },
   {
     operation: 'status',
     ask: '{ task(taskId: "b1-00000") { status warnings error { message code raw } result { ptm } } }',
     base: { status: 'done' },
-    keys: [...keysOf(wire.taskStatus), 'warning_messages', 'data'],
+    keys: [...listKeys(wire.taskStatus), 'warning_messages', 'data'],
   },
   {
     operation: 'submit',
     ask: 'mutation { submitFold(input: { items: [{ chains: [{ protein: { sequence: "MK" } }] }] }) { __typename } }',
     base: { batch_id: 'b1', total_items: 1 },
-    keys: [...keysOf(wire.submitted), 'data', 'status', 'message', 'error', 'detail'],
+    keys: [...listKeys(wire.submitted), 'data', 'status', 'message', 'error', 'detail'],
   },
   {
     operation: 'cancel',
@@ -448,19 +448,19 @@ const ANSWERS: readonly Answer[] = [
     operation: 'protein',
     ask: `{ protein(hash: "${HASH}") { name sequence ptm plddt { mean values } features(first: 3) { value regions { end } } upstream } }`,
     base: { protein_hash: HASH, sequence: SEQUENCE },
-    keys: [...keysOf(wire.proteinRecord), 'protein_activations', 'per_residue_activations'],
+    keys: [...listKeys(wire.proteinRecord), 'protein_activations', 'per_residue_activations'],
   },
   {
     operation: 'cluster',
     ask: `{ cluster(hash: "${HASH}") { name size phyla { name } pfamDomains { id } members(first: 2) { nodes { hash } } features { value } } }`,
     base: { protein_hash: HASH, member_protein_hashes: [HASH], cluster_size: 1 },
-    keys: keysOf(wire.clusterRecord),
+    keys: listKeys(wire.clusterRecord),
   },
   {
     operation: 'feature',
     ask: '{ feature(index: 3) { label category topProteins { accession } neighbors { index } } }',
     base: { feature_index: 3, label: 'a' },
-    keys: keysOf(wire.featureDetail),
+    keys: listKeys(wire.featureDetail),
   },
   {
     operation: 'features',
@@ -472,13 +472,13 @@ const ANSWERS: readonly Answer[] = [
     operation: 'uniprot',
     ask: '{ uniprotEntry(id: "P01308") { name sequence gene } }',
     base: { accession: 'P01308', protein_hash: HASH },
-    keys: keysOf(wire.uniprotRecord),
+    keys: listKeys(wire.uniprotRecord),
   },
   {
     operation: 'similarity',
     ask: `{ similarProteins(sequence: "${SEQUENCE}", first: 3) { hits { score protein { hash } } sharedFeatures { occurrences } } }`,
     base: { similar_proteins: [] },
-    keys: keysOf(wire.similarityAnswer),
+    keys: listKeys(wire.similarityAnswer),
   },
   {
     operation: 'uniprot',
@@ -498,7 +498,7 @@ const ANSWERS: readonly Answer[] = [
 
 /** Every key of every answer, and the whole answer. */
 const PLACES = ANSWERS.flatMap((answer) => [...answer.keys, null].map((key) => ({ answer, key })));
-const bodyOf = ({ base }: Pick<Answer, 'base'>, key: string | null, shape: string): string => {
+const writeBody = ({ base }: Pick<Answer, 'base'>, key: string | null, shape: string): string => {
   if (key === null) return shape;
   const { [key]: _, ...others } = base;
   const rest = JSON.stringify(others).slice(1, -1);
@@ -523,7 +523,7 @@ describe('a long value of the service', () => {
   async function answerWith({ operation, ask: query, ...answer }: Answer, key: string | null, name: string) {
     liar.reset();
     await expectCheapAt(`${operation}, ${key ?? 'the whole answer'}`, name, (shape) => {
-      liar.script(operation, sends(Buffer.from(bodyOf(answer, key, shape)), {}, answer.status ?? 200));
+      liar.script(operation, sends(Buffer.from(writeBody(answer, key, shape)), {}, answer.status ?? 200));
       return ask(query);
     });
   }
@@ -596,7 +596,7 @@ it('leaves a process with little memory alive, two at a time', async () => {
     for (const key of ['items', 'counts']) {
       const list = ANSWERS.find(({ operation }) => operation === 'list') ?? expect.fail('no answer');
       for (const shape of Object.values(shapes)) {
-        liar.script('list', sends(Buffer.from(bodyOf(list, key, shape))));
+        liar.script('list', sends(Buffer.from(writeBody(list, key, shape))));
         await Promise.all([ask(list.ask), ask(list.ask)]);
       }
     }

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { timeLimits } from '../../src/http/server/time-limits.ts';
 import { operationLimits } from '../../src/upstream/operations.ts';
 
-const limitsOf = (env: Record<string, string>) => {
+const readLimits = (env: Record<string, string>) => {
   const config = readConfig(env);
   const submit = operationLimits('submit', config.UPSTREAM_TIMEOUT_FACTOR);
   return { submit, limits: timeLimits(config) };
@@ -20,7 +20,7 @@ describe('the time limits', () => {
         fc.integer({ min: 100, max: 3_600_000 }),
         fc.double({ min: 0.01, max: 100, noNaN: true }),
         (requestMs, factor) => {
-          const { submit, limits } = limitsOf({
+          const { submit, limits } = readLimits({
             REQUEST_TIMEOUT_MS: String(requestMs),
             UPSTREAM_TIMEOUT_FACTOR: String(factor),
           });
@@ -36,7 +36,7 @@ describe('the time limits', () => {
   });
 
   it('are those that the operator is told to give the proxy, and that the shipped proxy and the Python client have', () => {
-    const { limits } = limitsOf({});
+    const { limits } = readLimits({});
     const guide = readFileSync(new URL('../../docs/operators.md', import.meta.url), 'utf8');
     expect(guide).toContain(`proxy_read_timeout ${limits.proxy / 1000}s`);
     const proxy = readFileSync(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');

@@ -12,24 +12,24 @@ const SHOWN = new Set(['description', 'descriptions']);
 const DESCRIBING = new Set(['nonNull', 'enumValues', 'publicNonNull', 'publicNullable']);
 
 /** The text of a literal; what is put into it is a short word. */
-function textOf(node: ts.Node): string | undefined {
+function readText(node: ts.Node): string | undefined {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return node.text;
   if (ts.isTemplateExpression(node))
     return node.head.text + node.templateSpans.map(({ literal }) => `word${literal.text}`).join('');
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
-    const [left, right] = [textOf(node.left), textOf(node.right)];
+    const [left, right] = [readText(node.left), readText(node.right)];
     return left === undefined || right === undefined ? undefined : left + right;
   }
   return undefined;
 }
 
 /** All sentences of a file that are not descriptions. */
-function sentencesOf(file: string): string[] {
+function listSentences(file: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isPropertyAssignment(node) && SHOWN.has(node.name.getText())) return;
     if (ts.isCallExpression(node) && DESCRIBING.has(node.expression.getText())) return;
-    const text = textOf(node);
+    const text = readText(node);
     if (text === undefined) ts.forEachChild(node, visit);
     else if (/^[A-Z`"].* .* .*[.:]$/s.test(text.trim())) found.push(text);
   };
@@ -42,7 +42,7 @@ const files = ['src', 'sandbox/src'].flatMap((folder) =>
     .filter((file) => file.endsWith('.ts') && !/(^|\/)(pages|cli)\/|^main\.ts$/.test(file))
     .map((file) => `${folder}/${file}`),
 );
-const sentences = files.flatMap((file) => sentencesOf(file).map((text) => ({ file, text })));
+const sentences = files.flatMap((file) => listSentences(file).map((text) => ({ file, text })));
 
 describe('the sentences of errors and hints', () => {
   it('pass the redactor unchanged', () => {

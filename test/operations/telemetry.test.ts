@@ -300,14 +300,14 @@ describe('/metrics', () => {
 });
 
 describe('/ready', () => {
-  const readyOf = async (gateway: World['gateway']) => {
+  const askReady = async (gateway: World['gateway']) => {
     const response = await gateway.fetch(new Request('http://gateway.test/ready'));
     return { status: response.status, body: (await response.json()) as unknown };
   };
 
   it('says what it needs, and lives by itself', async () => {
     await expect
-      .poll(() => readyOf(world.gateway))
+      .poll(() => askReady(world.gateway))
       .toMatchObject({
         status: 200,
         body: {
@@ -341,18 +341,18 @@ describe('/ready', () => {
     const own = recorded(createGateway({ config, upstreamUrl, log: testLogger() }));
     vi.useFakeTimers({ toFake: ['performance'] });
     onTestFinished(() => void vi.useRealTimers());
-    let ready = await readyOf(own);
+    let ready = await askReady(own);
     // A busy machine may be late.
-    for (; at(ready.body, 'checks.1.ok') !== true; ready = await readyOf(own)) vi.advanceTimersByTime(1_501);
+    for (; at(ready.body, 'checks.1.ok') !== true; ready = await askReady(own)) vi.advanceTimersByTime(1_501);
     expect(ready).toMatchObject({ status: 200, body: { state: 'ready' } });
     const once = asked;
-    await Promise.all([readyOf(own), readyOf(own)]);
+    await Promise.all([askReady(own), askReady(own)]);
     expect(asked).toBe(once);
     vi.advanceTimersByTime(1_500);
-    await readyOf(own);
+    await askReady(own);
     expect(asked).toBe(once);
     vi.advanceTimersByTime(1);
-    await readyOf(own);
+    await askReady(own);
     expect(asked).toBeGreaterThan(once);
     await own.close();
     upstream.closeAllConnections();
@@ -372,7 +372,7 @@ describe('/ready', () => {
         log: testLogger((line) => told.push(line)),
       }),
     );
-    const degraded = await readyOf(gateway);
+    const degraded = await askReady(gateway);
     expect(degraded).toMatchObject({ status: 200, body: { state: 'degraded' } });
     expect(at(degraded.body, 'checks.1')).toMatchObject({
       name: 'upstream',
@@ -384,7 +384,7 @@ describe('/ready', () => {
     expect(JSON.parse(why ?? '{}')).toMatchObject({ message: 'upstream', fault: 'ECONNREFUSED' });
     expect(why).not.toContain('127.0.0.1');
     gateway.drain();
-    expect(await readyOf(gateway)).toMatchObject({ status: 503, body: { state: 'draining' } });
+    expect(await askReady(gateway)).toMatchObject({ status: 503, body: { state: 'draining' } });
     await gateway.close();
   });
 });

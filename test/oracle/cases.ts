@@ -4,15 +4,15 @@ import type { Step } from './property.ts';
 import type { ProteinKinds } from './world.ts';
 
 const UNKNOWN = '0'.repeat(32);
-const listOf = (hashes: readonly string[]): string => `[${hashes.map((hash) => `"${hash}"`).join(', ')}]`;
+const toList = (hashes: readonly string[]): string => `[${hashes.map((hash) => `"${hash}"`).join(', ')}]`;
 
 /** By name: what is asked, one after the other, of one gateway. */
 export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly Step[]>> = {
   'proteins without a structure in a list that asks for structures': ({ unfolded, members }) => [
-    { query: `{ proteins(hashes: ${listOf([...unfolded, ...members, UNKNOWN])}) { hash ptm } }` },
+    { query: `{ proteins(hashes: ${toList([...unfolded, ...members, UNKNOWN])}) { hash ptm } }` },
   ],
   'a protein in no cluster, by everything that leads to it': ({ unclustered: [hash = ''], members }) => [
-    { query: `{ proteins(hashes: ${listOf([hash, ...members])}) { hash cluster { size } } }` },
+    { query: `{ proteins(hashes: ${toList([hash, ...members])}) { hash cluster { size } } }` },
     { query: `{ protein(hash: "${hash}") { cluster { size } isClusterRepresentative } }` },
     { query: `{ lookup(ids: ["${hash}"]) { problem { __typename } protein { cluster { name } } } }` },
   ],
@@ -20,7 +20,7 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
     { query: `{ protein(hash: "${hash}") { hash cluster { size name } } }` },
     { query: `{ cluster(hash: "${hash}") { representativeHash size } }` },
     {
-      query: `{ proteins(hashes: ${listOf([hash, ...representatives])}) { cluster { id name } } }`,
+      query: `{ proteins(hashes: ${toList([hash, ...representatives])}) { cluster { id name } } }`,
       restart: true,
     },
   ],
@@ -48,10 +48,10 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
     ]),
   'structures that fail say so, the second time too': ({ members }) => [
     {
-      query: `{ proteins(hashes: ${listOf(members)}) { hash plddt { mean } } }`,
+      query: `{ proteins(hashes: ${toList(members)}) { hash plddt { mean } } }`,
       fault: { operation: 'bulk', kind: 'unavailable', times: 1000 },
     },
-    { query: `{ proteins(hashes: ${listOf(members)}) { hash plddt { mean } } }` },
+    { query: `{ proteins(hashes: ${toList(members)}) { hash plddt { mean } } }` },
   ],
   'identifiers that fail say so where only their problem is selected': () => [
     {
@@ -73,10 +73,10 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
   ],
   'records that fail are not absent': ({ unclustered, members }) => [
     {
-      query: `{ proteins(hashes: ${listOf([...unclustered, ...members])}) { cluster { size } } }`,
+      query: `{ proteins(hashes: ${toList([...unclustered, ...members])}) { cluster { size } } }`,
       fault: { operation: 'protein', kind: 'invalid', times: 1000 },
     },
-    { query: `{ proteins(hashes: ${listOf([...unclustered, ...members])}) { cluster { size } } }` },
+    { query: `{ proteins(hashes: ${toList([...unclustered, ...members])}) { cluster { size } } }` },
   ],
   'records read for features that stand in the store do not hide the rest': ({ members: [hash = ''] }) => [
     {

@@ -33,7 +33,7 @@ const quoted = (texts: readonly string[]): string => `[${texts.map((t) => JSON.s
 const globalId = (type: string, key: string | number): string =>
   Buffer.from(`${type}:${key}`).toString('base64');
 
-function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
+function listChoices({ hashes, accessions, sequences, features }: Subjects) {
   const hash = fc.constantFrom(...hashes);
   const index = fc.constantFrom(...features);
   const accession = fc.constantFrom(...accessions);
@@ -166,9 +166,9 @@ const USUAL: QueryForm = { deepest: 3, roots: 2, fields: 3, without: new Set() }
 
 /** Queries over these subjects. */
 export function queriesOver(subjects: Subjects, form = USUAL): fc.Arbitrary<string> {
-  const choices = choicesOf(subjects);
+  const choices = listChoices(subjects);
 
-  function fieldOf(choice: FieldChoice, depth: number): fc.Arbitrary<(key: string) => string> {
+  function drawField(choice: FieldChoice, depth: number): fc.Arbitrary<(key: string) => string> {
     const below = choice.type === undefined ? fc.constant('') : selection(choice.type, depth + 1);
     return fc
       .tuple(choice.args ?? fc.constant(''), below, fc.boolean())
@@ -185,13 +185,13 @@ export function queriesOver(subjects: Subjects, form = USUAL): fc.Arbitrary<stri
     const all = (choices[type] ?? []).filter(({ name }) => !form.without.has(`${type}.${name}`));
     const fields = depth < form.deepest ? all : all.filter((choice) => choice.type === undefined);
     const usable = fields.length > 0 ? fields : leaves('__typename');
-    const one = fc.constantFrom(...usable).chain((choice) => fieldOf(choice, depth));
+    const one = fc.constantFrom(...usable).chain((choice) => drawField(choice, depth));
     const some =
       type === 'Node'
         ? // One fragment for each type: two of one type would have keys in common.
           fc
             .subarray(usable, { minLength: 1 })
-            .chain((chosen) => fc.tuple(...chosen.map((c) => fieldOf(c, depth))))
+            .chain((chosen) => fc.tuple(...chosen.map((c) => drawField(c, depth))))
         : fc.array(one, { minLength: 1, maxLength: depth === 0 ? form.roots : form.fields });
     return fc.tuple(some, fc.nat(8)).map(([made, cut]) => {
       // Keys tell their depth, so that fragments of one type merge without conflict.

@@ -21,15 +21,15 @@ export type ReadRecord = (path: string) => Promise<Json | null>;
 
 const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
-const textsOf = (value: unknown): string[] =>
+const toList = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isJson) : []);
+const toTexts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-const numbersOf = (value: unknown): number[] =>
+const toNumbers = (value: unknown): number[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'number') : [];
 const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 const int = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise);
 const md5 = (value: string): string => createHash('md5').update(value).digest('hex');
-const idOf = (type: string, key: unknown): string => Buffer.from(`${type}:${key}`).toString('base64');
+const toNodeId = (type: string, key: unknown): string => Buffer.from(`${type}:${key}`).toString('base64');
 
 /** pLDDT of 0 to 1 in the scale asked for; a percentage has 15 significant digits. */
 const inScale = (value: unknown, scale: unknown): number | null => {
@@ -38,11 +38,11 @@ const inScale = (value: unknown, scale: unknown): number | null => {
 };
 
 /** Rows `start` to `end` of a list. */
-const sliceOf = <T>(values: readonly T[], { start, end }: Args): T[] =>
+const cutSlice = <T>(values: readonly T[], { start, end }: Args): T[] =>
   values.slice(int(start, 0), int(end, values.length));
 
 /** The first entries of a list as a connection without cursors. */
-const pageOf = <T>(all: readonly T[], { first }: Args) => ({
+const cutPage = <T>(all: readonly T[], { first }: Args) => ({
   nodes: all.slice(0, int(first, 20)),
   totalCount: all.length,
 });
@@ -79,7 +79,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
 
   let catalogue: ReadonlyMap<unknown, Json> | undefined;
   const catalogueRow = async (index: unknown) => {
-    catalogue ??= new Map(listOf((await read('/features'))?.data).map((row) => [row.feature_index, row]));
+    catalogue ??= new Map(toList((await read('/features'))?.data).map((row) => [row.feature_index, row]));
     return catalogue.get(index);
   };
   const detail =
@@ -103,7 +103,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
   const as = (key: string) => (parent: Json) => parent[key] ?? null;
 
   const activations = (record: Json | null, top: unknown) =>
-    listOf(record?.sae_features)
+    toList(record?.sae_features)
       .slice(0, int(top, 10))
       .map((value) => ({ ...value, of: record }));
 
@@ -111,10 +111,10 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     const scale = `normalize_features=${normalize !== false}`;
     if (!Array.isArray(indices)) return activations(await protein(hash, `topk_features=100&${scale}`), top);
     const rows: (Json | null)[] = [];
-    for (const index of numbersOf(indices)) {
+    for (const index of toNumbers(indices)) {
       const known = index >= 0 && index < FEATURES;
       const record = known ? await protein(hash, `feature_indices=${index}&${scale}`) : null;
-      const [row] = listOf(record?.sae_features);
+      const [row] = toList(record?.sae_features);
       rows.push(row === undefined ? null : { ...row, of: record });
     }
     return rows;
@@ -124,17 +124,17 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
   const residues = ({ feature_index: feature, of }: Json, args: Args) => {
     if (!isJson(of) || !isJson(of.per_residue_activations)) return null;
     const { indices, values } = of.per_residue_activations;
-    const [at = [], which = []] = Array.isArray(indices) ? indices.map(numbersOf) : [];
+    const [at = [], which = []] = Array.isArray(indices) ? indices.map(toNumbers) : [];
     const row = new Array<number>(int(of.sequence_length, 0)).fill(0);
-    for (const [i, value] of numbersOf(values).entries()) if (which[i] === feature) row[at[i] ?? 0] = value;
-    return sliceOf(row, args);
+    for (const [i, value] of toNumbers(values).entries()) if (which[i] === feature) row[at[i] ?? 0] = value;
+    return cutSlice(row, args);
   };
 
   const plddt = async ({ hash }: Json) => {
     const record = await protein(hash);
     if (record?.pdb == null) return null;
     // B-factors have two digits, and so have the values, whichever way they came.
-    const values = numbersOf(record.residues_plddt).map((value) => Number(value.toFixed(2)));
+    const values = toNumbers(record.residues_plddt).map((value) => Number(value.toFixed(2)));
     return { values, mean: record.mean_plddt };
   };
 
@@ -176,15 +176,15 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'Query.protein': (_, { hash }) => existing(hash),
     'Query.proteins': async (_, { hashes }) => {
       const all: unknown[] = [];
-      for (const hash of textsOf(hashes)) all.push(await existing(hash));
+      for (const hash of toTexts(hashes)) all.push(await existing(hash));
       return all;
     },
     'Query.proteinBySequence': (_, { sequence }) => existing(md5(String(sequence).toUpperCase())),
     'Query.cluster': async (_, { hash }) => (await existingCluster(hash)) ?? clusterOfProtein(hash),
     'Query.feature': (_, { index }) => existingFeature(index),
     'Query.features': async (_, { indices, ...page }) => {
-      const all = Array.isArray(indices) ? numbersOf(indices) : [...Array(FEATURES).keys()];
-      return pageOf(
+      const all = Array.isArray(indices) ? toNumbers(indices) : [...Array(FEATURES).keys()];
+      return cutPage(
         all.filter((i) => i >= 0 && i < FEATURES).map((index) => ({ index })),
         page,
       );
@@ -192,18 +192,18 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'Query.uniprotEntry': (_, { id }) => entry(String(id)),
     'Query.lookup': async (_, { ids }) => {
       const all: unknown[] = [];
-      for (const id of textsOf(ids)) all.push(await lookup(id));
+      for (const id of toTexts(ids)) all.push(await lookup(id));
       return all;
     },
     'Query.node': (_, { id }) => node(String(id)),
     'Query.nodes': async (_, { ids }) => {
       const all: unknown[] = [];
-      for (const id of textsOf(ids)) all.push(await node(id));
+      for (const id of toTexts(ids)) all.push(await node(id));
       return all;
     },
     'Query.similarProteins': (_, { sequence, ...args }) => search(String(sequence), args),
 
-    'Protein.id': ({ hash }) => idOf('Protein', hash),
+    'Protein.id': ({ hash }) => toNodeId('Protein', hash),
     'Protein.hash': as('hash'),
     'Protein.accession': ofRecord('accession'),
     'Protein.source': ofRecord('source'),
@@ -241,7 +241,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'Plddt.mean': ({ mean }, { scale }) => inScale(mean, scale),
     'Plddt.length': ({ values }) => (Array.isArray(values) ? values.length : 0),
     'Plddt.values': ({ values }, args) =>
-      sliceOf(Array.isArray(values) ? values : [], args).map((v) => inScale(v, args.scale)),
+      cutSlice(Array.isArray(values) ? values : [], args).map((v) => inScale(v, args.scale)),
     'FeatureActivation.value': as('value'),
     'FeatureActivation.feature': ({ feature_index: index }) => ({ index }),
     'FeatureActivation.regions': as('residue_regions'),
@@ -251,7 +251,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'ResidueRegion.peak': as('peak_residue'),
     'ResidueRegion.meanActivation': as('mean_activation'),
 
-    'Cluster.id': ({ hash }) => idOf('Cluster', hash),
+    'Cluster.id': ({ hash }) => toNodeId('Cluster', hash),
     'Cluster.representativeHash': as('hash'),
     'Cluster.representative': ({ hash }) => ({ hash }),
     'Cluster.name': ofCluster('protein_name'),
@@ -262,10 +262,10 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
       return typeof share === 'number' ? share * 100 : null;
     },
     'Cluster.taxonomy': ofCluster('cluster_taxonomy_info'),
-    'Cluster.memberHashes': async ({ hash }) => textsOf((await cluster(hash))?.member_protein_hashes),
+    'Cluster.memberHashes': async ({ hash }) => toTexts((await cluster(hash))?.member_protein_hashes),
     'Cluster.members': async ({ hash }, page) =>
-      pageOf(
-        textsOf((await cluster(hash))?.member_protein_hashes).map((member) => ({ hash: member })),
+      cutPage(
+        toTexts((await cluster(hash))?.member_protein_hashes).map((member) => ({ hash: member })),
         page,
       ),
     'ProteinConnection.nodes': as('nodes'),
@@ -273,7 +273,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'Taxonomy.rank': as('rank'),
     'Taxonomy.name': as('name'),
 
-    'Feature.id': ({ index }) => idOf('Feature', index),
+    'Feature.id': ({ index }) => toNodeId('Feature', index),
     'Feature.index': as('index'),
     'Feature.label': async ({ index }) => (await catalogueRow(index))?.label,
     'Feature.description': async ({ index }) => (await catalogueRow(index))?.description,
@@ -281,7 +281,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'Feature.category': detail('category'),
     'Feature.threshold': detail('threshold'),
     'Feature.nearestNeighbors': async ({ index }, { first }) =>
-      numbersOf((await read(`/features/${index}`))?.decoder_nearest_neighbors)
+      toNumbers((await read(`/features/${index}`))?.decoder_nearest_neighbors)
         .slice(0, int(first, 10))
         .map((neighbour) => ({ index: neighbour })),
     'FeatureConnection.nodes': as('nodes'),

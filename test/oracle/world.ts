@@ -213,18 +213,18 @@ async function chooseSubjects(): Promise<{ kinds: ProteinKinds; subjects: Subjec
   const all = Object.values(kinds).flat();
   const accessions = all.flatMap(({ accession: id }) => (universe.uniprot(id) === undefined ? [] : [id]));
   universe.close();
-  const hashesOf = (some: typeof all) => some.map(({ hash }) => hash);
+  const listHashes = (some: typeof all) => some.map(({ hash }) => hash);
   return {
     kinds: {
-      unclustered: hashesOf(kinds.unclustered),
-      unfolded: hashesOf(kinds.unfolded),
-      tooLong: hashesOf(kinds.tooLong),
-      foldable: hashesOf(kinds.foldable),
-      representatives: hashesOf(kinds.representatives),
-      members: hashesOf(kinds.members),
+      unclustered: listHashes(kinds.unclustered),
+      unfolded: listHashes(kinds.unfolded),
+      tooLong: listHashes(kinds.tooLong),
+      foldable: listHashes(kinds.foldable),
+      representatives: listHashes(kinds.representatives),
+      members: listHashes(kinds.members),
     },
     subjects: {
-      hashes: [...hashesOf(all), ...UNKNOWN],
+      hashes: [...listHashes(all), ...UNKNOWN],
       accessions: [...accessions.slice(0, 6), 'P01308', 'INS_HUMAN', 'Q00000'],
       sequences: [
         ...all.filter((_, i) => i % 8 === 0 && i < 40).map((p) => p.sequence),

@@ -82,7 +82,7 @@ interface Drawn {
 }
 
 /** Draws one thing after the other, so that the document is consistent. */
-function documentOf(g: fc.GeneratorValue): Drawn {
+function drawDocument(g: fc.GeneratorValue): Drawn {
   const variables: Record<string, { type: string; value: unknown }> = {};
   const fragments: string[] = [];
   let names = 0;
@@ -159,7 +159,7 @@ function documentOf(g: fc.GeneratorValue): Drawn {
   return { text: `${head} { ${roots.join(' ')} } ${fragments.join(' ')}`, variables };
 }
 
-const drawn = fc.gen().map(documentOf);
+const drawn = fc.gen().map(drawDocument);
 
 /** Queries drawn for each dialect. */
 const RUNS = runs(12);

@@ -154,7 +154,7 @@ describe('/structures', () => {
       `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { ptm plddt { mean unit: mean(scale: UNIT) }
         structure { text } unit: structure(plddtScale: UNIT) { text } } }`,
     );
-    const headOf = (text: unknown) => {
+    const readHead = (text: unknown) => {
       const lines = String(text).split('\n');
       const head = lines.slice(
         0,
@@ -173,9 +173,9 @@ describe('/structures', () => {
       ...remarks,
       'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1',
     ];
-    expect(headOf(at(data, 'proteins.0.structure.text'))).toEqual(head(rounded('plddt.mean'), loud));
-    expect(headOf(at(data, 'proteins.0.unit.text'))).toEqual(head(rounded('plddt.unit'), loud));
-    expect(headOf(await (await get(`/structures/${INSULIN}.pdb`)).text())).toEqual(
+    expect(readHead(at(data, 'proteins.0.structure.text'))).toEqual(head(rounded('plddt.mean'), loud));
+    expect(readHead(at(data, 'proteins.0.unit.text'))).toEqual(head(rounded('plddt.unit'), loud));
+    expect(readHead(await (await get(`/structures/${INSULIN}.pdb`)).text())).toEqual(
       head(
         rounded('plddt.mean'),
         loud,

@@ -61,14 +61,14 @@ describe('service, models and viewer', () => {
   });
 
   it('gives each token one principal, which is not the token', async () => {
-    const principalOf = async (token: string) =>
+    const readPrincipal = async (token: string) =>
       at(
         (await world.query('{ viewer { principal } }', {}, { authorization: `Bearer ${token}` })).data,
         'viewer.principal',
       );
-    const first = await principalOf('token-one');
-    expect(first).toEqual(await principalOf('token-one'));
-    expect(first).not.toEqual(await principalOf('token-two'));
+    const first = await readPrincipal('token-one');
+    expect(first).toEqual(await readPrincipal('token-one'));
+    expect(first).not.toEqual(await readPrincipal('token-two'));
     expect(String(first)).not.toContain('token');
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { DEPRECATION, schemaChanges } from '../../scripts/schema-changes.ts';
 import { schema, subgraphSchema } from '../../src/resolvers/schema.ts';
 import { apiSdl, subgraphSdl } from '../../src/resolvers/sdl.ts';
-import { elementsOf } from './elements.ts';
+import { listElements } from './elements.ts';
 
 const TODAY = '2026-11-21';
 const committed = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
@@ -126,7 +126,7 @@ describe('a change of the schema', () => {
 
 describe('deprecations', () => {
   it('say what to use instead and until when they stay', () => {
-    const unclear = elementsOf(schema).filter(
+    const unclear = listElements(schema).filter(
       ({ deprecationReason }) => deprecationReason != null && !DEPRECATION.test(deprecationReason),
     );
     expect(unclear.map(({ path }) => path)).toEqual([]);

@@ -27,7 +27,7 @@ import {
 } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../root.ts';
-import { elementsOf } from './elements.ts';
+import { listElements } from './elements.ts';
 
 const sdl = readFileSync(join(ROOT, 'schema.graphql'), 'utf8');
 const schema = buildSchema(sdl);
@@ -82,7 +82,7 @@ describe('schema.graphql', () => {
   it('describes in strings, not in comments, and gives a reason for each deprecation', () => {
     const blocks = sdl.replaceAll(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"/g, '');
     expect(blocks).not.toContain('#');
-    expect(elementsOf(schema).filter(({ deprecationReason }) => deprecationReason === '')).toEqual([]);
+    expect(listElements(schema).filter(({ deprecationReason }) => deprecationReason === '')).toEqual([]);
     expect(sdl).not.toMatch(/@deprecated(?!\()/);
   });
 
@@ -158,7 +158,7 @@ const documents = readdirSync(FOLDER)
 const KEYS = ['id', 'hash', 'representativeHash', 'index', 'batchId', 'taskId', 'lookupId', 'accession'];
 const MAX_DEPTH = 7;
 
-const depthOf = (
+const measureDepth = (
   set: SelectionSetNode | undefined,
   fragments: ReadonlyMap<string, SelectionSetNode>,
 ): number =>
@@ -167,8 +167,8 @@ const depthOf = (
     : Math.max(
         ...set.selections.map((one) =>
           one.kind === Kind.FIELD
-            ? 1 + depthOf(one.selectionSet, fragments)
-            : depthOf(
+            ? 1 + measureDepth(one.selectionSet, fragments)
+            : measureDepth(
                 one.kind === Kind.FRAGMENT_SPREAD ? fragments.get(one.name.value) : one.selectionSet,
                 fragments,
               ),
@@ -238,6 +238,6 @@ describe.each(documents)('examples/%s', (_, document) => {
     expect(wrong).toEqual([]);
     for (const one of document.definitions)
       if (one.kind === Kind.OPERATION_DEFINITION)
-        expect(depthOf(one.selectionSet, fragments) - 1).toBeLessThanOrEqual(MAX_DEPTH);
+        expect(measureDepth(one.selectionSet, fragments) - 1).toBeLessThanOrEqual(MAX_DEPTH);
   });
 });

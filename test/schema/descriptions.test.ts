@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { subgraphSchema } from '../../src/resolvers/schema.ts';
 import { at, openWorld } from '../support.ts';
-import { elementsOf } from './elements.ts';
+import { listElements } from './elements.ts';
 
-const elements = elementsOf(subgraphSchema);
+const elements = listElements(subgraphSchema);
 
 /** The unit that the description of a number has to name, by the name of the field. */
 const UNITS: readonly (readonly [name: RegExp, said: RegExp])[] = [

@@ -24,7 +24,7 @@ export interface Element {
   readonly input?: boolean;
 }
 
-export function elementsOf(schema: GraphQLSchema): Element[] {
+export function listElements(schema: GraphQLSchema): Element[] {
   const elements: Element[] = [];
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;

@@ -5,7 +5,7 @@ import { isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/resolvers/schema.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
-import { elementsOf } from './elements.ts';
+import { listElements } from './elements.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const TOKEN = { authorization: 'Bearer relay' };
@@ -132,7 +132,7 @@ const CONNECTIONS: Readonly<Record<string, Connection>> = {
 const PAGE =
   'totalCount edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
 
-async function pageOf({ query, path }: Connection, args: string) {
+async function readPage({ query, path }: Connection, args: string) {
   const text = query.replace('ARGS', args).replace('PAGE', PAGE).replace('BATCH', batchId);
   const { data, errors } = await ask(text);
   expect(errors, text).toBeUndefined();
@@ -154,7 +154,7 @@ describe('connections', () => {
             name,
             expect.arrayContaining(['first', 'after']),
           ]);
-    expect(elementsOf(schema).filter(({ path }) => /\((last|before):\)$/.test(path))).toEqual([]);
+    expect(listElements(schema).filter(({ path }) => /\((last|before):\)$/.test(path))).toEqual([]);
   });
 
   it('are built by the book, and all of them are walked below', () => {
@@ -173,7 +173,7 @@ describe('connections', () => {
   });
 
   it.each(Object.entries(CONNECTIONS))('%s is walked in pages of any size', async (_name, connection) => {
-    const whole = await pageOf(connection, 'first: 100');
+    const whole = await readPage(connection, 'first: 100');
     expect(whole.ids.length).toBeGreaterThan(4);
     expect(whole).toMatchObject({
       totalCount: whole.ids.length,
@@ -185,7 +185,7 @@ describe('connections', () => {
       const seen: string[] = [];
       let after = '';
       for (;;) {
-        const { ids, pageInfo, totalCount } = await pageOf(connection, `first: ${size}${after}`);
+        const { ids, pageInfo, totalCount } = await readPage(connection, `first: ${size}${after}`);
         expect(totalCount).toBe(whole.totalCount);
         expect(pageInfo.hasPreviousPage).toBe(seen.length > 0);
         seen.push(...ids);
@@ -199,6 +199,6 @@ describe('connections', () => {
     await fc.assert(fc.asyncProperty(fc.integer({ min: 2, max: whole.ids.length + 1 }), walk), {
       numRuns: 6,
     });
-    expect((await pageOf(connection, 'first: 0')).ids).toEqual([]);
+    expect((await readPage(connection, 'first: 0')).ids).toEqual([]);
   });
 });

@@ -20,21 +20,21 @@ import { schema } from '../../src/resolvers/schema.ts';
 const DEPTH = 3;
 
 /** Selects everything of a type that is not deprecated, and what lies below it. */
-function selectionOf(type: GraphQLNamedType, depth: number): string {
+function writeSelection(type: GraphQLNamedType, depth: number): string {
   if (!isObjectType(type)) return '{ __typename }';
   const fields = Object.values(type.getFields()).flatMap((field) => {
     if (field.deprecationReason != null || field.args.some(isRequiredArgument)) return [];
     const below = getNamedType(field.type);
     if (!isCompositeType(below)) return [field.name];
-    return [`${field.name} ${depth === 0 ? '{ __typename }' : selectionOf(below, depth - 1)}`];
+    return [`${field.name} ${depth === 0 ? '{ __typename }' : writeSelection(below, depth - 1)}`];
   });
   return `{ __typename ${fields.join(' ')} }`;
 }
 
 /** Why the members of a union cannot be selected together. */
-function conflictsOf(union: GraphQLUnionType): string[] {
+function findConflicts(union: GraphQLUnionType): string[] {
   const query = new GraphQLObjectType({ name: 'Query', fields: { union: { type: union } } });
-  const selections = union.getTypes().map((type) => `... on ${type.name} ${selectionOf(type, DEPTH)}`);
+  const selections = union.getTypes().map((type) => `... on ${type.name} ${writeSelection(type, DEPTH)}`);
   const document = parse(`{ union { ${selections.join('\n')} } }`, { noLocation: true });
   return validate(new GraphQLSchema({ query }), document, [OverlappingFieldsCanBeMergedRule]).map(
     ({ message }) => message,
@@ -45,7 +45,7 @@ const unions = Object.values(schema.getTypeMap()).filter(isUnionType);
 
 describe('the members of a union', () => {
   it.each(unions.map((union) => [union.name, union] as const))('can be selected together: %s', (_, union) => {
-    expect(conflictsOf(union)).toEqual([]);
+    expect(findConflicts(union)).toEqual([]);
   });
 
   it('are found out where they cannot', () => {
@@ -54,6 +54,6 @@ describe('the members of a union', () => {
     if (!isObjectType(fold) || !isObjectType(batch)) throw new Error('The types were renamed.');
     const other = new GraphQLObjectType({ name: 'Other', fields: { batch: { type: batch } } });
     const union = new GraphQLUnionType({ name: 'U', types: [fold, other] });
-    expect(conflictsOf(union)).toEqual([expect.stringContaining('return conflicting types')]);
+    expect(findConflicts(union)).toEqual([expect.stringContaining('return conflicting types')]);
   });
 });

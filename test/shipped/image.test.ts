@@ -30,7 +30,7 @@ beforeAll(async () => {
   [sandboxImage, gatewayImage] = [ofSandbox, ofGateway];
   sandbox = await startProgram(
     sandboxImage.command,
-    placeOf(sandboxImage, { SANDBOX_SIZE: 'small', SANDBOX_PORT: '0' }),
+    preparePlace(sandboxImage, { SANDBOX_SIZE: 'small', SANDBOX_PORT: '0' }),
   );
 });
 afterAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
 /**
  * Where a program of an image runs. Its paths are below the folder; it is reached on loopback only.
  */
-function placeOf(image: Stage, more: Readonly<Record<string, string>> = {}) {
+function preparePlace(image: Stage, more: Readonly<Record<string, string>> = {}) {
   const env = Object.fromEntries(
     Object.entries(image.env).map(([name, value]) => [
       name,
@@ -58,7 +58,11 @@ function placeOf(image: Stage, more: Readonly<Record<string, string>> = {}) {
 describe('the image of the gateway', () => {
   it('starts by its command on Node 24, passes its health check, pays a key once, and ends cleanly', async () => {
     const port = String(await freePort());
-    const place = placeOf(gatewayImage, { PORT: port, UPSTREAM_URL: sandbox.url, REQUIRE_UPSTREAM: '1' });
+    const place = preparePlace(gatewayImage, {
+      PORT: port,
+      UPSTREAM_URL: sandbox.url,
+      REQUIRE_UPSTREAM: '1',
+    });
     const submit = `mutation { submitFold(input: { idempotencyKey: "image",
       items: [{ name: "a", chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }] })
       { __typename ... on FoldSubmitted { replayed } } }`;
@@ -78,7 +82,7 @@ describe('the image of the gateway', () => {
   });
 
   it('starts with the code that was compiled when it was built', async () => {
-    const place = placeOf(gatewayImage, { PORT: '0', UPSTREAM_URL: sandbox.url });
+    const place = preparePlace(gatewayImage, { PORT: '0', UPSTREAM_URL: sandbox.url });
     const env = { ...place.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
     const gateway = await startProgram(gatewayImage.command, { ...place, env });
     await gateway.stop();
@@ -89,7 +93,7 @@ describe('the image of the gateway', () => {
   it('has the pages, and a command that needs nothing else', async () => {
     const gateway = await startProgram(
       gatewayImage.command,
-      placeOf(gatewayImage, { PORT: '0', UPSTREAM_URL: sandbox.url }),
+      preparePlace(gatewayImage, { PORT: '0', UPSTREAM_URL: sandbox.url }),
     );
     const page = await (await fetch(gateway.url, { headers: { accept: 'text/html' } })).text();
     const style = /href="(assets\/[^"]+\.css)"/.exec(page)?.[1] ?? 'none';
@@ -98,14 +102,14 @@ describe('the image of the gateway', () => {
     const doctor = await run(
       'node',
       ['dist/cli/main.js', 'doctor'],
-      placeOf(gatewayImage, { UPSTREAM_URL: sandbox.url }),
+      preparePlace(gatewayImage, { UPSTREAM_URL: sandbox.url }),
     );
     expect(doctor.stdout).toMatch(/ok/i);
   });
 
   it('says that it needs UPSTREAM_URL, because it has no sandbox', async () => {
     const [command = '', ...args] = gatewayImage.command;
-    await expect(run(command, args, placeOf(gatewayImage, { PORT: '0' }))).rejects.toMatchObject({
+    await expect(run(command, args, preparePlace(gatewayImage, { PORT: '0' }))).rejects.toMatchObject({
       code: 78,
       stderr: expect.stringMatching(/UPSTREAM_URL: set the address of the service.*foldatlas-sandbox/),
     });

@@ -25,13 +25,13 @@ interface Packed {
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-packages-'));
 let packed: readonly Packed[];
 
-const blockOf = (language: string, containing: string): string =>
+const findBlock = (language: string, containing: string): string =>
   readGuide('README.md').blocks.find(
     (block) => block.language === language && block.text.includes(containing),
   )?.text ?? '';
-const [, body = ''] = /-d '([\s\S]*)'\s*$/.exec(blockOf('sh', 'curl')) ?? [];
+const [, body = ''] = /-d '([\s\S]*)'\s*$/.exec(findBlock('sh', 'curl')) ?? [];
 const { query: README_QUERY }: { readonly query: string } = JSON.parse(body);
-const README_ANSWER: unknown = JSON.parse(blockOf('json', 'uniprotEntry'));
+const README_ANSWER: unknown = JSON.parse(findBlock('json', 'uniprotEntry'));
 
 const SUBMIT = `mutation($key: String!) { submitFold(input: { label: "shipped", idempotencyKey: $key,
   items: [{ name: "a", chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }] })

@@ -30,7 +30,7 @@ export interface LedgerPlace {
   remove(): Promise<void>;
 }
 
-export const batchOf = (batchId: string, more: Partial<LedgerBatch> = {}): LedgerBatch => ({
+export const createBatch = (batchId: string, more: Partial<LedgerBatch> = {}): LedgerBatch => ({
   batchId,
   label: `label of ${batchId}`,
   model: 'm',
@@ -152,7 +152,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await ledger.claim('p', 'k', 'h');
       const right = now;
       now += RETENTION_MS + 20 * DAY_MS;
-      await ledger.record('p', null, batchOf('ahead', { submittedAt: now }), items);
+      await ledger.record('p', null, createBatch('ahead', { submittedAt: now }), items);
       now = right;
       await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(/ahead of its clock/);
       await expect(ledger.check()).rejects.toThrow(/ahead of its clock/);
@@ -241,7 +241,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       expect(await ledger.claim('new', 'k', 'h', ['other', 'old'])).toMatchObject({ state: 'pending' });
       await ledger.rename('old', 'new');
       // The gateway that sent it has the secret of before, and ends it under the name of before.
-      await ledger.record('old', 'k', batchOf('b1'), items);
+      await ledger.record('old', 'k', createBatch('b1'), items);
       expect(await ledger.claim('new', 'k', 'h', ['old'])).toMatchObject({
         state: 'submitted',
         batchId: 'b1',
@@ -253,7 +253,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('moves the data of a caller from the name under the previous secret, and from none without one', async () => {
       const next = 'the next secret of this test';
       const [before, after] = [SECRETS.current, next].map((secret) => principalName(secret, 'a token'));
-      await ledger.record(before ?? '', null, batchOf('b1'), items);
+      await ledger.record(before ?? '', null, createBatch('b1'), items);
       const caller = { identity: 'a token', principal: after ?? '' };
       const total = async () => (await ledger.batches(caller.principal, { first: 1, after: null })).total;
       for (const secrets of [{ current: next }, { current: next, previous: [next] }])
@@ -267,17 +267,17 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('moves everything of a principal, and keeps what stands there already', async () => {
       const scores = new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.9, chainPairs: [] }]]);
       await ledger.claim('old', 'k', 'h');
-      await ledger.record('old', 'k', batchOf('b1', { onlyTaskId: 't1' }), items);
-      await ledger.record('old', null, batchOf('b2'), items);
+      await ledger.record('old', 'k', createBatch('b1', { onlyTaskId: 't1' }), items);
+      await ledger.record('old', null, createBatch('b2'), items);
       await ledger.recordUnknown('old', null, { inputHash: 'lost', upstreamRequestId: null });
       await ledger.saveScores('old', scores);
-      await ledger.record('other', null, batchOf('b9'), items);
-      await ledger.record('new', null, batchOf('b3'), items);
+      await ledger.record('other', null, createBatch('b9'), items);
+      await ledger.record('new', null, createBatch('b3'), items);
       const [from, to] = ['old', 'new'];
       await Promise.all([ledger.rename(from, to), ledger.rename(from, to)]);
       expect(await ledger.claim('new', 'k', 'h')).toMatchObject({ state: 'submitted', batchId: 'b1' });
       expect((await ledger.batches('new', { first: 9, after: null })).total).toBe(3);
-      expect(await ledger.batch('new', 'b1')).toEqual(batchOf('b1', { onlyTaskId: 't1' }));
+      expect(await ledger.batch('new', 'b1')).toEqual(createBatch('b1', { onlyTaskId: 't1' }));
       expect((await ledger.items('new', 'b1', [0, 1])).size).toBe(2);
       expect((await ledger.batchOfOnlyTask('new', 't1'))?.batchId).toBe('b1');
       expect(await ledger.earlier('new', 'lost')).toMatchObject({ batchId: null });
@@ -288,8 +288,8 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     });
 
     it('gives back a batch and its items as they were', async () => {
-      await ledger.record('p', null, batchOf('b1'), items);
-      expect(await ledger.batch('p', 'b1')).toEqual(batchOf('b1'));
+      await ledger.record('p', null, createBatch('b1'), items);
+      expect(await ledger.batch('p', 'b1')).toEqual(createBatch('b1'));
       expect([...(await ledger.items('p', 'b1', [1, 0, 7]))]).toEqual([
         [1, items[1]],
         [0, items[0]],
@@ -298,7 +298,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
 
     it('keeps principals apart in everything', async () => {
       await ledger.claim('p', 'k', 'h');
-      await ledger.record('p', 'k', batchOf('b1', { onlyTaskId: 't1' }), items);
+      await ledger.record('p', 'k', createBatch('b1', { onlyTaskId: 't1' }), items);
       await ledger.saveScores(
         'p',
         new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.9, chainPairs: [] }]]),
@@ -330,7 +330,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       now += 1000;
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending', isAbandoned: true });
       expect(await peek(ledger, 'p', 'k')).toMatchObject({ isAbandoned: true });
-      await ledger.record('p', 'k', batchOf('b1'), items);
+      await ledger.record('p', 'k', createBatch('b1'), items);
       await ledger.renew('p', 'k');
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'submitted', batchId: 'b1' });
     });
@@ -347,7 +347,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await ledger.release('p', 'k');
       expect(await peek(ledger, 'p', 'k')).toBeNull();
       await ledger.claim('p', 'k', 'h2');
-      await ledger.record('p', 'k', batchOf('b1'), items);
+      await ledger.record('p', 'k', createBatch('b1'), items);
       await ledger.release('p', 'k');
       expect(await ledger.claim('p', 'k', 'h3')).toEqual({
         state: 'submitted',
@@ -358,11 +358,11 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     });
 
     it('keeps a key spent of which the store had lost the claim', async () => {
-      await ledger.record('p', 'k', batchOf('b1'), items);
+      await ledger.record('p', 'k', createBatch('b1'), items);
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({
         state: 'submitted',
         batchId: 'b1',
-        requestHash: batchOf('b1').inputHash,
+        requestHash: createBatch('b1').inputHash,
       });
       await ledger.recordUnknown('p', 'l', { inputHash: 'i', upstreamRequestId: null });
       expect(await ledger.claim('p', 'l', 'h')).toMatchObject({ state: 'unknown', requestHash: 'i' });
@@ -394,22 +394,22 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     });
 
     it('tells the newest earlier submission of an input', async () => {
-      await ledger.record('p', null, batchOf('b1', { inputHash: 'i', submittedAt: 5 }), []);
-      await ledger.record('p', null, batchOf('b2', { inputHash: 'i', submittedAt: 9 }), []);
+      await ledger.record('p', null, createBatch('b1', { inputHash: 'i', submittedAt: 5 }), []);
+      await ledger.record('p', null, createBatch('b2', { inputHash: 'i', submittedAt: 9 }), []);
       // Written down later than the one that was submitted after it.
-      await ledger.record('p', null, batchOf('b0', { inputHash: 'i', submittedAt: 3 }), []);
+      await ledger.record('p', null, createBatch('b0', { inputHash: 'i', submittedAt: 3 }), []);
       expect(await ledger.earlier('p', 'i')).toEqual({ batchId: 'b2', at: 9 });
     });
 
     it('finds the batch of a single task by the task', async () => {
-      await ledger.record('p', null, batchOf('b1', { onlyTaskId: 'task_x' }), items);
+      await ledger.record('p', null, createBatch('b1', { onlyTaskId: 'task_x' }), items);
       expect((await ledger.batchOfOnlyTask('p', 'task_x'))?.batchId).toBe('b1');
       expect(await ledger.batchOfOnlyTask('p', 'task_y')).toBeNull();
     });
 
     it('lists a batch that is recorded again once', async () => {
       for (const submittedAt of [1000, 2000])
-        await ledger.record('p', null, batchOf('b1', { submittedAt }), []);
+        await ledger.record('p', null, createBatch('b1', { submittedAt }), []);
       const { total, batches } = await ledger.batches('p', { first: 9, after: null });
       expect([total, batches.map((batch) => batch.submittedAt)]).toEqual([1, [2000]]);
     });
@@ -417,7 +417,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('pages batches newest first, also those of one moment, without gap or repetition', async () => {
       const ids = Array.from({ length: 23 }, (_, i) => `b${String(i).padStart(2, '0')}`);
       for (const [i, id] of ids.entries()) {
-        await ledger.record('p', null, batchOf(id, { submittedAt: 1000 + Math.floor(i / 3) }), []);
+        await ledger.record('p', null, createBatch(id, { submittedAt: 1000 + Math.floor(i / 3) }), []);
       }
       const seen: LedgerBatch[] = [];
       for (;;) {
@@ -435,7 +435,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
 
     it('keeps everything over a restart', async () => {
       await ledger.claim('p', 'k', 'h');
-      await ledger.record('p', 'k', batchOf('b1'), items);
+      await ledger.record('p', 'k', createBatch('b1'), items);
       await ledger.claim('p', 'pending', 'h');
       const distance = { meanPae: 7.25, minPae: 1.5 };
       const pair = {
@@ -452,7 +452,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await ledger.saveScores('p', scores);
       await ledger.close();
       ledger = await place.open(clock);
-      expect(await ledger.batch('p', 'b1')).toEqual(batchOf('b1'));
+      expect(await ledger.batch('p', 'b1')).toEqual(createBatch('b1'));
       expect((await peek(ledger, 'p', 'k'))?.state).toBe('submitted');
       expect((await peek(ledger, 'p', 'pending'))?.state).toBe('pending');
       expect(await ledger.scores('p', ['t', 'u'])).toEqual(scores);
@@ -460,7 +460,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
 
     it('forgets batches and keys after 31 days, never scores', async () => {
       await ledger.claim('p', 'k', 'h');
-      await ledger.record('p', 'k', batchOf('old', { submittedAt: now }), items);
+      await ledger.record('p', 'k', createBatch('old', { submittedAt: now }), items);
       await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
       await ledger.saveScores(
         'p',
@@ -481,10 +481,10 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     });
 
     it('forgets them while it stays open, too, and a key is free again', async () => {
-      await ledger.record('p', null, batchOf('old', { submittedAt: now }), items);
+      await ledger.record('p', null, createBatch('old', { submittedAt: now }), items);
       await ledger.claim('p', 'k', 'h');
       await pass(RETENTION_MS + DAY_MS);
-      await ledger.record('p', null, batchOf('new', { submittedAt: now }), items);
+      await ledger.record('p', null, createBatch('new', { submittedAt: now }), items);
       expect(await ledger.batch('p', 'old')).toBeNull();
       expect((await ledger.batches('p', { first: 10, after: null })).total).toBe(1);
       await ledger.claim('p', 'later', 'h');
@@ -501,7 +501,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
         await ledger.record(
           'p',
           null,
-          batchOf(id, { itemCount }),
+          createBatch(id, { itemCount }),
           names.map((name) => ({ name, chains })),
         );
         const scores = { ptm: 0.5, iptm: 0.5, meanPlddt: 0.5, chainPairs: [] };

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 
-const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+const readMode = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -54,14 +54,14 @@ describe('the files of a store', () => {
     const made = filesIn(folder());
     for (const ending of ['gateway.db', '-wal', '-shm', '.secret', 'lock.db'])
       expect(made.some((file) => file.endsWith(ending))).toBe(true);
-    for (const file of made) expect(`${file} ${modeOf(file)}`).toBe(`${file} 600`);
+    for (const file of made) expect(`${file} ${readMode(file)}`).toBe(`${file} 600`);
     for (const path of [join(root, 'data'), folder(), join(folder(), 'sandbox')])
-      expect(modeOf(path)).toBe('700');
+      expect(readMode(path)).toBe('700');
     await first.close();
 
     for (const file of filesIn(folder())) chmodSync(file, 0o644);
     const second = await open();
-    for (const file of filesIn(folder())) expect(`${file} ${modeOf(file)}`).toBe(`${file} 600`);
+    for (const file of filesIn(folder())) expect(`${file} ${readMode(file)}`).toBe(`${file} 600`);
     await second.close();
   });
 });

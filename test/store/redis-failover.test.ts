@@ -8,7 +8,7 @@ import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { NotReplicatedError } from '../../src/store/ledger/replication.ts';
 import { LostLedgerError } from '../../src/store/unusable-store.ts';
 import { until } from '../subscriptions/support.ts';
-import { batchOf, SECRETS } from './ledger-contract.ts';
+import { createBatch, SECRETS } from './ledger-contract.ts';
 import { NO_REDIS, openRedisPair, type RedisPair } from './redis-place.ts';
 
 describe.skipIf(NO_REDIS)('a Redis with a replica', () => {
@@ -54,7 +54,7 @@ describe.skipIf(NO_REDIS)('a Redis with a replica', () => {
     await other.check();
     await lose(pair);
     await expect(writer.claim('p', 'paid', 'h')).rejects.toThrow(NotReplicatedError);
-    await expect(writer.record('p', 'before', batchOf('b1'), [])).rejects.toThrow(NotReplicatedError);
+    await expect(writer.record('p', 'before', createBatch('b1'), [])).rejects.toThrow(NotReplicatedError);
     // A gateway that starts now knows it too.
     const late = open();
     await late.check();

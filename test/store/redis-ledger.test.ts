@@ -8,14 +8,14 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { Ledger } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { until } from '../subscriptions/support.ts';
-import { batchOf, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
+import { createBatch, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 
 /** RESP's type of a string of bytes. */
 const BLOB_STRING = 36;
 
 /** Why something fails. */
-const failureOf = (asked: Promise<unknown>): Promise<string> =>
+const readFailure = (asked: Promise<unknown>): Promise<string> =>
   asked.then(
     () => 'did not fail',
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
@@ -68,7 +68,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
           const [key, id] = [`key ${i}`, `b${i}`];
           await ledger.claim('crash', key, 'h');
           spent.push(key);
-          await ledger.record('crash', key, batchOf(id, { submittedAt: Date.now() }), [
+          await ledger.record('crash', key, createBatch(id, { submittedAt: Date.now() }), [
             { name: id, chains: [] },
           ]);
           acknowledged.push(id);
@@ -79,7 +79,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await place.kill();
       dead = true;
       await writing;
-      const lost = await failureOf(peek(ledger, 'crash', 'key 0'));
+      const lost = await readFailure(peek(ledger, 'crash', 'key 0'));
       expect(lost).toContain(`The store ${place.url} failed`);
       await place.start();
       await until('the connection to be made again', () =>
@@ -113,8 +113,8 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       onTestFinished(() => place.resume());
       place.stall();
       const failures = await Promise.all([
-        failureOf(ledger.claim('stall', key, 'h')),
-        failureOf(ledger.batches('stall', { first: 1, after: null })),
+        readFailure(ledger.claim('stall', key, 'h')),
+        readFailure(ledger.batches('stall', { first: 1, after: null })),
       ]);
       for (const message of failures) expect(message).toMatch(/no answer within 2000 ms/);
       place.resume();
@@ -136,9 +136,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       const errors: unknown[] = [];
       const ledger = openLedger(url, SECRETS, { onError: (error) => errors.push(error) });
       // Not that there was no answer within its time.
-      const message = await failureOf(ledger.check());
+      const message = await readFailure(ledger.check());
       expect(message).toMatch(/^The store redis:\/\/127\.0\.0\.1:\d+ failed: connect ECONNREFUSED/);
-      await failureOf(ledger.check());
+      await readFailure(ledger.check());
       expect(errors).toHaveLength(1);
       expect(String(errors[0])).not.toContain('secret-word');
       await ledger.close();
@@ -150,9 +150,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       expect(spawnSync('redis-cli', assign).status).toBe(0);
       const ledger = openLedger(cluster.url, SECRETS);
       await until('the cluster to be up', async () =>
-        (await failureOf(ledger.check())).includes('CROSSSLOT'),
+        (await readFailure(ledger.check())).includes('CROSSSLOT'),
       );
-      expect(await failureOf(ledger.check())).toMatch(/^The ledger needs a single Redis or Valkey/);
+      expect(await readFailure(ledger.check())).toMatch(/^The ledger needs a single Redis or Valkey/);
       await ledger.close();
       await cluster.remove();
     });
@@ -160,9 +160,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     it('lets in who has its password', async () => {
       const locked = await openRedisPlace('--requirepass', 'open sesame');
       const without = openLedger(locked.url, SECRETS);
-      expect(await failureOf(without.check())).toMatch(/NOAUTH|Authentication/);
+      expect(await readFailure(without.check())).toMatch(/NOAUTH|Authentication/);
       const wrong = openLedger(locked.url.replace('//', '//:shut@'), SECRETS);
-      expect(await failureOf(wrong.check())).toMatch(/WRONGPASS/);
+      expect(await readFailure(wrong.check())).toMatch(/WRONGPASS/);
       const right = openLedger(locked.url.replace('//', '//:open%20sesame@'), SECRETS);
       await right.check();
       await Promise.all([without, wrong, right].map((ledger) => ledger.close()));
@@ -174,7 +174,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     const url = `${place.url}/99`;
     const ledger: Ledger = openLedger(url, SECRETS);
     await ledger.claim('p', 'k', 'h');
-    await ledger.record('p', 'k', batchOf('b', { onlyTaskId: 't', submittedAt: Date.now() }), []);
+    await ledger.record('p', 'k', createBatch('b', { onlyTaskId: 't', submittedAt: Date.now() }), []);
     await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
     await ledger.saveScores('p', new Map([['t', { ptm: 1, iptm: null, meanPlddt: 0, chainPairs: [] }]]));
     await ledger.close();

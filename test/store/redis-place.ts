@@ -160,8 +160,8 @@ export async function openRedisPair(): Promise<RedisPair> {
     openRedisPlace('--repl-diskless-sync-delay', '0'),
     openRedisPlace(),
   ]);
-  const portOf = ({ url }: RedisPlace) => Number(new URL(url).port);
-  const way = await openSwitch(portOf(primary));
+  const readPort = ({ url }: RedisPlace) => Number(new URL(url).port);
+  const way = await openSwitch(readPort(primary));
   const address = way.server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const pair: RedisPair = {
@@ -173,7 +173,7 @@ export async function openRedisPair(): Promise<RedisPair> {
       await command(replica.url, 'REPLICAOF', '127.0.0.1', '1');
     },
     async follow() {
-      await command(replica.url, 'REPLICAOF', '127.0.0.1', String(portOf(primary)));
+      await command(replica.url, 'REPLICAOF', '127.0.0.1', String(readPort(primary)));
       for (;;) {
         const role = await command(primary.url, 'ROLE');
         if (Array.isArray(role) && Array.isArray(role[2]) && role[2].length > 0) return;
@@ -188,7 +188,7 @@ export async function openRedisPair(): Promise<RedisPair> {
     },
     async split() {
       await command(replica.url, 'REPLICAOF', 'NO', 'ONE');
-      way.lead(portOf(replica));
+      way.lead(readPort(replica));
     },
     async remove() {
       way.cut();

@@ -23,7 +23,7 @@ import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { openSecret } from '../../src/store/ledger/secret-file.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { LostLedgerError, UnusableStoreError } from '../../src/store/unusable-store.ts';
-import { batchOf, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
+import { createBatch, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
 
@@ -149,7 +149,7 @@ describe('a ledger file', () => {
     const ledger = openLedger(`sqlite:${folder}/gateway.db`, SECRETS);
     await ledger.claim('p', 'bad', 'h');
     const record = (key: string, item: LedgerItem) =>
-      ledger.record('p', key, batchOf(`batch of ${key}`, { submittedAt: Date.now() }), [item]);
+      ledger.record('p', key, createBatch(`batch of ${key}`, { submittedAt: Date.now() }), [item]);
     const good = { name: 'n', chains: [] };
     const bad = {
       get name(): string {
@@ -195,7 +195,7 @@ describe('a ledger file', () => {
     const open = () => openLedger(`sqlite:${file}`, SECRETS, { now: () => now });
     const before = open();
     const items = Array.from({ length: 1000 }, (_, i) => ({ name: `item ${i}`, chains: [] }));
-    await before.record('p', 'k', batchOf('old', { submittedAt: now }), items);
+    await before.record('p', 'k', createBatch('old', { submittedAt: now }), items);
     const lost = Array.from({ length: 300 }, (_, i) => ({ inputHash: `${i}`, upstreamRequestId: null }));
     await Promise.all(lost.map((what) => before.recordUnknown('p', null, what)));
     await before.close();
@@ -205,7 +205,7 @@ describe('a ledger file', () => {
       await open().close();
     }
     const ledger = open();
-    await ledger.record('p', 'young', batchOf('young', { submittedAt: now }), items);
+    await ledger.record('p', 'young', createBatch('young', { submittedAt: now }), items);
     now += 3_600_000;
     const other = openSqlite(file);
     const count = other.prepare('SELECT count(*) AS n FROM entry WHERE kind = ?');
@@ -231,8 +231,8 @@ describe('a ledger file', () => {
     for (const ledger of [open(), open()]) {
       await ledger.check();
       expect((await ledger.batches('p', { first: 9, after: null })).batches).toEqual([
-        batchOf('b2', { submittedAt: 1500, label: null, inputHash: 'same' }),
-        batchOf('b1', { onlyTaskId: 't1', inputHash: 'same' }),
+        createBatch('b2', { submittedAt: 1500, label: null, inputHash: 'same' }),
+        createBatch('b1', { onlyTaskId: 't1', inputHash: 'same' }),
       ]);
       expect((await ledger.batchOfOnlyTask('p', 't1'))?.batchId).toBe('b1');
       expect([...(await ledger.items('p', 'b1', [0, 1, 2]))]).toEqual([
@@ -357,7 +357,7 @@ describe('a ledger file that its gateway finds at its start', () => {
         await expect(ledger.check()).rejects.toThrow(LostLedgerError);
         await expect(ledger.claim('p', 'paid', 'h')).rejects.toThrow(LostLedgerError);
         // A batch that is sent without a key is recorded all the same.
-        await ledger.record('p', null, batchOf(`b${restarts}`), []);
+        await ledger.record('p', null, createBatch(`b${restarts}`), []);
       });
     }
     expect(await during((ledger) => ledger.accept())).toBe(true);

@@ -10,10 +10,10 @@ import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { expectShortTurns } from '../cpu-time.ts';
 import { largeFold, smallFold } from './fold.ts';
 
-const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
-const open = (value: unknown) => readFold(bytesOf(value));
-const matrixOf = (rows: unknown[]) => toMatrix(rows) ?? expect.fail('no matrix');
-const blockOf = ({ pae }: FoldingResult, range?: PaeRange) => pae && paeBlock(pae, range);
+const toBytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+const open = (value: unknown) => readFold(toBytes(value));
+const createMatrix = (rows: unknown[]) => toMatrix(rows) ?? expect.fail('no matrix');
+const readBlock = ({ pae }: FoldingResult, range?: PaeRange) => pae && paeBlock(pae, range);
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 test('chains have their tokens, kinds, sequences, hashes and means', async () => {
@@ -151,7 +151,7 @@ test('a PAE block is the mean of its cells, holds no more points than allowed an
   const bounds = fc.tuple(fc.nat(16), fc.nat(16)).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
   fc.assert(
     fc.property(matrix, bounds, bounds, fc.integer({ min: 1, max: 60 }), (pae, rows, columns, maxPoints) => {
-      const block = paeBlock(matrixOf(pae), {
+      const block = paeBlock(createMatrix(pae), {
         rowStart: rows[0],
         rowEnd: rows[1],
         columnStart: columns[0],
@@ -188,7 +188,7 @@ test('a PAE block is the mean of its cells, holds no more points than allowed an
 test('a range that is none is refused', async () => {
   const fold = await open(smallFold());
   for (const range of [{ rowStart: 3, rowEnd: 1 }, { columnStart: -1 }, { maxPoints: 0 }])
-    expect(() => blockOf(fold, range)).toThrow(RangeError);
+    expect(() => readBlock(fold, range)).toThrow(RangeError);
 });
 
 test('rows of different lengths and cells that are no numbers are no matrix', () => {
@@ -199,9 +199,9 @@ test('rows of different lengths and cells that are no numbers are no matrix', ()
     [1, null, 0.30000000000000004],
     [-1, 2, 3],
   ];
-  expect(toLists(matrixOf(rows))).toEqual(rows);
-  expect(matrixOf(rows).max).toBe(3);
-  expect(matrixOf([[null]]).max).toBeNull();
+  expect(toLists(createMatrix(rows))).toEqual(rows);
+  expect(createMatrix(rows).max).toBe(3);
+  expect(createMatrix([[null]]).max).toBeNull();
 });
 
 test('raw values are found by path, and no path leads out of the JSON', async () => {
@@ -229,17 +229,17 @@ test('raw values are found by path, and no path leads out of the JSON', async ()
 });
 
 test('a worker reads exactly what the main thread does', async () => {
-  const here = await readFold(bytesOf(smallFold()), { workerAboveBytes: 1e9 });
-  const there = await readFold(bytesOf(smallFold()), { workerAboveBytes: 0 });
+  const here = await readFold(toBytes(smallFold()), { workerAboveBytes: 1e9 });
+  const there = await readFold(toBytes(smallFold()), { workerAboveBytes: 0 });
   expect(there).toEqual(here);
 });
 
 test('a PAE of a thousand tokens does not hold the loop', async () => {
   const value = largeFold(1000);
-  const bytes = bytesOf(value);
+  const bytes = toBytes(value);
   const read = async () => {
     const fold = await readFold(bytes);
-    return { fold, block: blockOf(fold), file: writeFoldFile(fold, 'MMCIF') };
+    return { fold, block: readBlock(fold), file: writeFoldFile(fold, 'MMCIF') };
   };
   const { fold, block, file } = await read();
   expect(fold.pae?.rowCount).toBe(1000);
@@ -271,7 +271,7 @@ test('opens and writes a result without a throw, whatever it holds', async () =>
       async (changed, rest) => {
         const fold = smallFold();
         const read = await open({ ...fold, complex: { ...fold.complex, ...changed }, ...rest });
-        blockOf(read);
+        readBlock(read);
         expect(writeFoldFile(read, 'MMCIF').ok || !writeFoldFile(read, 'PDB').ok).toBe(true);
       },
     ),

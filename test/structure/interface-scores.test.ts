@@ -110,7 +110,7 @@ function reckon(
   };
 }
 
-const scoresOf = (pairs: readonly ChainPairScores[], a: string, b: string) =>
+const findScores = (pairs: readonly ChainPairScores[], a: string, b: string) =>
   pairs.find((pair) => pair.a === a && pair.b === b);
 
 const close = (scores: object) =>
@@ -140,7 +140,7 @@ describe('scores of interfaces', () => {
       const residues = Array.from({ length: count + 1 }, (_, k) => ({
         ...{ chain: k === 0 ? 0 : 1, name: 'ALA', at: [k * 100, 0, 0], plddt: 50 },
       }));
-      return scoresOf(
+      return findScores(
         createFold(
           residues,
           residues.map(() => residues.map(() => 2)),
@@ -185,7 +185,7 @@ describe('scores of interfaces', () => {
         for (const a of chains)
           for (const b of chains)
             if (a !== b)
-              expect(scoresOf(chainPairs, names[a] ?? '', names[b] ?? '')).toMatchObject(
+              expect(findScores(chainPairs, names[a] ?? '', names[b] ?? '')).toMatchObject(
                 close(reckon(residues, pae, a, b)),
               );
       }),
@@ -210,10 +210,10 @@ describe('scores of interfaces', () => {
     };
     const pae = residues.map((_, r) => residues.map((_one, c) => r + 2 * c));
     const { chainPairs } = createFold(residues, pae);
-    expect(scoresOf(chainPairs, 'A', 'B')).toEqual({
+    expect(findScores(chainPairs, 'A', 'B')).toEqual({
       ...{ ...none, a: 'A', b: 'B', pDockQ: null, meanPae: 1.5, minPae: 1 },
     });
-    expect(scoresOf(chainPairs, 'A', 'C')?.ipsae).toBeGreaterThan(0);
+    expect(findScores(chainPairs, 'A', 'C')?.ipsae).toBeGreaterThan(0);
     expect(createFold(residues, null).chainPairs).toEqual([
       { ...none, a: 'A', b: 'C', pDockQ: expect.closeTo(0.018259, 5) },
       { ...none, a: 'C', b: 'A', pDockQ: expect.closeTo(0.018259, 5) },
@@ -227,13 +227,13 @@ describe('scores of interfaces', () => {
     const pae = rows.map((_, r) => rows.map((_one, c) => (r === 3 && c === 7 ? 1 : 20)));
     const { chainPairs, misfits } = readFoldingResult({ ...fold, pae });
     expect(misfits.pae).toBeNull();
-    expect(scoresOf(chainPairs, 'A', 'B')).toMatchObject({
+    expect(findScores(chainPairs, 'A', 'B')).toMatchObject({
       ipsae: 0.5,
       lis: expect.closeTo(11 / 24, 5),
       minPae: 1,
     });
     const elsewhere = rows.map((_, r) => rows.map((_one, c) => (r === 4 && c === 7 ? 1 : 20)));
     const other = readFoldingResult({ ...fold, pae: elsewhere }).chainPairs;
-    expect(scoresOf(other, 'A', 'B')).toMatchObject({ ipsae: 0, lis: 0, minPae: 1 });
+    expect(findScores(other, 'A', 'B')).toMatchObject({ ipsae: 0, lis: 0, minPae: 1 });
   });
 });

@@ -23,21 +23,21 @@ interface OddResidue {
   readonly atoms: readonly { readonly name: string; readonly element: string }[];
 }
 
-const elementOf = (name: string): string => ELEMENTS[name] ?? name.charAt(0);
+const toElement = (name: string): string => ELEMENTS[name] ?? name.charAt(0);
 
 const residue = (names: readonly string[], atoms: readonly string[]): fc.Arbitrary<OddResidue> =>
   fc.record({
     name: fc.constantFrom(...names),
     atoms: fc
       .integer({ min: 0, max: atoms.length })
-      .map((count) => atoms.slice(0, count).map((name) => ({ name, element: elementOf(name) }))),
+      .map((count) => atoms.slice(0, count).map((name) => ({ name, element: toElement(name) }))),
   });
 
 const chain = (names: readonly string[], atoms: readonly string[]) =>
   fc.array(residue(names, atoms), { minLength: 1, maxLength: 8 }).map((residues) =>
     // A chain has one residue with coordinates at least.
     residues.map((one, k) =>
-      k > 0 ? one : { ...one, atoms: atoms.map((name) => ({ name, element: elementOf(name) })) },
+      k > 0 ? one : { ...one, atoms: atoms.map((name) => ({ name, element: toElement(name) })) },
     ),
   );
 
@@ -47,7 +47,7 @@ const ligand = fc
     atoms: fc.uniqueArray(fc.constantFrom(...LIGAND_ATOMS), { minLength: 2, maxLength: 8 }),
   })
   .map(({ name, atoms }) => [
-    { name, atoms: atoms.map((atom) => ({ name: atom, element: elementOf(atom) })) },
+    { name, atoms: atoms.map((atom) => ({ name: atom, element: toElement(atom) })) },
   ]);
 
 const ion = fc
@@ -65,14 +65,14 @@ const kinds: fc.Arbitrary<{ kind: string; residues: readonly OddResidue[] }> = f
 /** Ids that submissions may have. */
 const chainIds = fc.uniqueArray(fc.stringMatching(/^[A-Za-z0-9]{1,4}$/), { minLength: 12, maxLength: 12 });
 
-const chainsOf = fc.array(fc.record({ of: kinds, copies: fc.integer({ min: 1, max: 3 }) }), {
+const chainSpecs = fc.array(fc.record({ of: kinds, copies: fc.integer({ min: 1, max: 3 }) }), {
   minLength: 1,
   maxLength: 4,
 });
 
 /** A folding result. */
 export const oddInput = fc
-  .record({ ids: chainIds, short: fc.boolean(), parts: chainsOf })
+  .record({ ids: chainIds, short: fc.boolean(), parts: chainSpecs })
   .map(({ ids, short, parts }) => {
     const chains = parts.flatMap(({ of, copies }) => Array.from({ length: copies }, () => of));
     const tokens = chains.flatMap(({ residues }, c) => residues.map((one) => ({ ...one, c })));

@@ -15,7 +15,7 @@ const atlas = [
 ].join('\n');
 
 /** One-letter codes of the polymers. */
-function sequencesOf(pdb: string) {
+function readSequences(pdb: string) {
   const file = pdbToMmcif(pdb, { id: 'x' });
   const polymers = readCif(file.ok ? file.text : '').get('entity_poly');
   return polymers?.map(({ pdbx_seq_one_letter_code_can: codes }) => codes);
@@ -29,7 +29,7 @@ test('the form that the Atlas serves, without TER and END, is read', () => {
       { chain: 'A', name: 'CYS', number: 2, confidence: 0.59 },
     ],
   });
-  expect(sequencesOf(atlas)).toEqual(['MC']);
+  expect(readSequences(atlas)).toEqual(['MC']);
 });
 
 test('the licence of a structure stays in its mmCIF, whatever number its remarks have, or none', () => {
@@ -65,7 +65,7 @@ test('other writers: models, alternative places, modified residues, ligands, mis
   ].join('\r\n');
   const parsed = parsePdb(text);
   expect(parsed.atomCount).toBe(4);
-  expect(sequencesOf(text)).toEqual(['MG']);
+  expect(readSequences(text)).toEqual(['MG']);
   expect([...new Set(parsed.residues.map(({ chain }) => chain))]).toEqual(['A', 'B']);
   expect(parsed.residues.map(({ number, insertion, confidence }) => [number, insertion, confidence])).toEqual(
     [

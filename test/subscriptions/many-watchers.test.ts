@@ -218,9 +218,9 @@ describe('replicas that share a store', () => {
       const id = await submit(gateway, 4);
       const here = answersOf(await subscribe((request) => gateway.fetch(request), WATCH, { id }));
       const there = answersOf(await subscribe((request) => other.fetch(request), WATCH, { id }));
-      const sequenceOf = async (answers: typeof here) =>
+      const readSequence = async (answers: typeof here) =>
         at((await answers.next()).value?.data, 'batchProgress.sequence');
-      expect([await sequenceOf(here), await sequenceOf(there)]).toEqual([1, 1]);
+      expect([await readSequence(here), await readSequence(there)]).toEqual([1, 1]);
       lists.length = 0;
       const since = Date.now();
       await until('some polls', () => lists.length > 6);

@@ -15,7 +15,7 @@ import type { BatchPage, ListItem } from '../../src/upstream/wire.ts';
 const next = { polls: 0, dueAt: 5000 };
 const now = () => 3100;
 
-const pageOf = (status: string, counts: Record<string, number>): BatchPage => ({
+const createPage = (status: string, counts: Record<string, number>): BatchPage => ({
   status,
   counts,
   batch_id: 'b',
@@ -35,14 +35,14 @@ const item = (id: number, status: string): ListItem => ({
 const newsFor = (tasks: boolean, clock: () => number) => createProgressReader(clock)(tasks);
 const queued = afterReading(
   EMPTY_SNAPSHOT,
-  { page: pageOf('in_progress', { queued: 3 }), items: null },
+  { page: createPage('in_progress', { queued: 3 }), items: null },
   next,
 );
 const moving = (before: Snapshot) =>
   afterReading(
     before,
     {
-      page: pageOf('in_progress', { queued: 1, in_progress: 1, done: 1 }),
+      page: createPage('in_progress', { queued: 1, in_progress: 1, done: 1 }),
       items: [item(0, 'done'), item(1, 'in_progress'), item(2, 'queued')],
     },
     next,
@@ -51,7 +51,7 @@ const settled = (before: Snapshot) =>
   afterReading(
     before,
     {
-      page: pageOf('in_progress', { done: 2, failed: 1 }),
+      page: createPage('in_progress', { done: 2, failed: 1 }),
       items: [item(0, 'done'), item(1, 'failed'), item(2, 'done')],
     },
     next,
@@ -86,7 +86,7 @@ describe('news of a batch', () => {
     });
     expect(third.over).toBe(true);
     // No counts are no end.
-    const silent = afterReading(EMPTY_SNAPSHOT, { page: pageOf('in_progress', {}), items: null }, next);
+    const silent = afterReading(EMPTY_SNAPSHOT, { page: createPage('in_progress', {}), items: null }, next);
     expect(silent.over).toBe(false);
   });
 
@@ -108,7 +108,7 @@ describe('news of a batch', () => {
   it('goes on from a stored snapshot only where that does not go back', () => {
     const other = afterReading(
       EMPTY_SNAPSHOT,
-      { page: pageOf('in_progress', { queued: 2, done: 1 }), items: null },
+      { page: createPage('in_progress', { queued: 2, done: 1 }), items: null },
       next,
     );
     expect([queued, other, moving(queued)].map((stored) => isBehind(stored, queued))).toEqual([
@@ -122,7 +122,7 @@ describe('news of a batch', () => {
   it('makes a watcher that wants tasks wait for them, and no other', () => {
     const counts = afterReading(
       queued,
-      { page: pageOf('in_progress', { queued: 2, in_progress: 1 }), items: null },
+      { page: createPage('in_progress', { queued: 2, in_progress: 1 }), items: null },
       next,
     );
     expect(needsTasks(counts)).toBe(true);
@@ -133,7 +133,7 @@ describe('news of a batch', () => {
     const read = afterReading(
       counts,
       {
-        page: pageOf('in_progress', { queued: 2, in_progress: 1 }),
+        page: createPage('in_progress', { queued: 2, in_progress: 1 }),
         items: [item(0, 'in_progress'), item(1, 'queued'), item(2, 'queued')],
       },
       next,
@@ -157,7 +157,7 @@ describe('news of a batch', () => {
     }
     expect(told.map((event) => event !== undefined)).toEqual([false, false, true, false, false]);
     expect(told[2]).toMatchObject({ kind: 'failure', message: 'away' });
-    const page = pageOf('in_progress', { queued: 3 });
+    const page = createPage('in_progress', { queued: 3 });
     const back = afterReading(snapshot, { page, items: null }, next);
     expect(read(back)).toMatchObject({ kind: 'progress', sequence: 2 });
     const hiccup = afterReading(afterFailure(back, failure, 9, next), { page, items: null }, next);
@@ -209,7 +209,12 @@ describe('the estimate of the time left', () => {
   const polled = (...polls: readonly [seconds: number, counts: Record<string, number>][]) =>
     polls.reduce(
       (snapshot, [seconds, counts]) =>
-        afterReading(snapshot, { page: pageOf('in_progress', counts), items: null }, next, seconds * 1000),
+        afterReading(
+          snapshot,
+          { page: createPage('in_progress', counts), items: null },
+          next,
+          seconds * 1000,
+        ),
       EMPTY_SNAPSHOT,
     );
   const estimate = (snapshot: Snapshot, seconds: number) =>

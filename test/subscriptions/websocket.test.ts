@@ -221,7 +221,7 @@ describe('GraphQL over WebSocket', () => {
   });
 
   /** The status of the answer to an upgrade. */
-  const statusOf = (address: string, options: WebSocket.ClientOptions) =>
+  const readStatus = (address: string, options: WebSocket.ClientOptions) =>
     new Promise<number>((resolve) => {
       const socket = new WebSocket(address.replace(/^http/, 'ws'), 'graphql-transport-ws', options);
       socket.on('open', () => {
@@ -234,7 +234,7 @@ describe('GraphQL over WebSocket', () => {
 
   it('welcomes its own pages, listed origins and clients that are no browser, and nobody else', async () => {
     const status = (origin: string | undefined, path = '/graphql') =>
-      statusOf(served.url.replace('/graphql', path), origin === undefined ? {} : { origin });
+      readStatus(served.url.replace('/graphql', path), origin === undefined ? {} : { origin });
     expect(await status(undefined)).toBe(101);
     expect(await status(new URL(served.url).origin)).toBe(101);
     expect(await status('https://viewer.example')).toBe(101);
@@ -249,7 +249,7 @@ describe('GraphQL over WebSocket', () => {
     const { url: upstreamUrl } = sandbox;
     const { localUrl, stop } = await serveAlone({ config, log, upstreamUrl, sandbox: true });
     const status = (origin: string) =>
-      statusOf(`${localUrl}/graphql`, { origin, headers: { host: 'gateway:4000' } });
+      readStatus(`${localUrl}/graphql`, { origin, headers: { host: 'gateway:4000' } });
     expect(await status('https://fold.example')).toBe(101);
     expect(await status('https://evil.example')).toBe(403);
     await stop();

@@ -46,7 +46,7 @@ describe('the fair queue', () => {
           waiting = waiting.filter((other) => other !== item);
           return item;
         };
-        const countOf = (caller: string) => waiting.filter((item) => item.caller === caller).length;
+        const countWaiting = (caller: string) => waiting.filter((item) => item.caller === caller).length;
         for (const step of script) {
           if (step.do === 'push') {
             const item: Item = { caller: step.caller, number: ++number };
@@ -60,14 +60,14 @@ describe('the fair queue', () => {
             expect(queue.remove(item)).toBe(false);
             out(item);
           } else if (step.do === 'drop') {
-            const most = Math.max(0, ...['a', 'b', 'c'].map(countOf));
+            const most = Math.max(0, ...['a', 'b', 'c'].map(countWaiting));
             const dropped = queue.dropLast(step.caller);
             if (most === 0) expect(dropped).toBeUndefined();
             else {
               const { caller } = out(dropped);
               // Only the callers with the most items are affected.
-              expect(countOf(caller) + 1).toBe(most);
-              if (countOf(step.caller) === most) expect(caller).toBe(step.caller);
+              expect(countWaiting(caller) + 1).toBe(most);
+              if (countWaiting(step.caller) === most) expect(caller).toBe(step.caller);
             }
           } else {
             const item = queue.shift(({ caller }) => caller !== step.except);

@@ -51,7 +51,7 @@ const countInside = (calls: readonly ReturnType<typeof follow>[]): number =>
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-const failureOf = (error: unknown) => {
+const describeFailure = (error: unknown) => {
   expect(error).toBeInstanceOf(UpstreamError);
   return error instanceof UpstreamError ? error.failure : undefined;
 };
@@ -161,7 +161,7 @@ describe('the limiter', () => {
     const [single] = await enterMany(limiter, 1, { caller: 'single' });
     const refused = crowd.filter(({ entry }) => entry.error !== undefined);
     expect(refused).toHaveLength(1);
-    expect(failureOf(refused[0]?.entry.error)).toMatchObject({
+    expect(describeFailure(refused[0]?.entry.error)).toMatchObject({
       code: 'RATE_LIMITED',
       sent: false,
       retryable: true,
@@ -178,7 +178,7 @@ describe('the limiter', () => {
     await limiter.enter(read());
     const { entry, settled } = follow(limiter.enter(read({ maxWaitMs: 5 })));
     await settled;
-    expect(failureOf(entry.error)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', sent: false });
+    expect(describeFailure(entry.error)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', sent: false });
     expect(limiter.state()).toMatchObject({ queued: 0 });
   });
 

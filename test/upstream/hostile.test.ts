@@ -41,7 +41,7 @@ const begin = (): void => {
 const taken = (): number => hostile.sent - before;
 
 /** How a body ends. */
-const endOf = (response: Response): Promise<string> =>
+const readEnd = (response: Response): Promise<string> =>
   response.arrayBuffer().then(
     (bytes) => `${bytes.byteLength} bytes`,
     () => 'cut off',
@@ -140,7 +140,7 @@ describe('an archive with gigabytes in a member', () => {
     const lookupId = String(at(started.data, 'startBulkLookup.lookupId'));
     begin();
     const response = await place.get(`/bulk/${lookupId}/0.zip`);
-    expect(await endOf(response)).toBe('cut off');
+    expect(await readEnd(response)).toBe('cut off');
     await isOver(60 * MB);
   });
 });
@@ -315,7 +315,7 @@ describe('byte by byte', () => {
       drip(response, '{}');
     });
     const file = await impatient.get('/tasks/b1-00000/result.json');
-    expect(await endOf(file)).toBe('cut off');
+    expect(await readEnd(file)).toBe('cut off');
     await expect.poll(() => hostile.open, SOON).toBe(0);
 
     hostile.answer('/files/result.json', (response) => {

@@ -46,7 +46,7 @@ export function* zipPieces(members: readonly Member[]): Generator<Buffer> {
     const last = stored ? Buffer.alloc(0) : Buffer.from([3, 0]);
     const compressed = rounds * packed.length + last.length;
     const real = rounds * block.length;
-    const crc = size <= 64 * 1024 * 1024 ? crcOf(block, rounds) : 0;
+    const crc = size <= 64 * 1024 * 1024 ? computeCrc(block, rounds) : 0;
     const said = saidSize ?? real;
     const flags = streamed ? 8 : 0;
     const head = Buffer.concat([
@@ -80,7 +80,7 @@ export function* zipPieces(members: readonly Member[]): Generator<Buffer> {
   ]);
 }
 
-function crcOf(block: Buffer, rounds: number): number {
+function computeCrc(block: Buffer, rounds: number): number {
   let crc = 0;
   for (let round = 0; round < rounds; round += 1) crc = crc32(block, crc);
   return crc;

@@ -58,7 +58,7 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/files\//, 'file'],
 ];
 
-function operationOf(path: string): string {
+function findOperation(path: string): string {
   for (const [pattern, name] of ROUTES) {
     const found = pattern.exec(path);
     if (found !== null) return name.replace('$1', found[1] ?? '');
@@ -118,7 +118,7 @@ export async function openLiar(port = 0): Promise<Liar> {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     const url = request.url ?? '';
-    const operation = operationOf(url.split('?')[0] ?? '');
+    const operation = findOperation(url.split('?')[0] ?? '');
     response.on('error', () => undefined);
     response.on('close', () => {
       if (!response.writableFinished) closed.push(operation);

@@ -8,7 +8,7 @@ import { FoldPage } from './fold-page.tsx';
 import { HomePage } from './home-page.tsx';
 import { LookupPage } from './lookup-page.tsx';
 import { ProteinPage } from './protein-page.tsx';
-import { placeOf } from './search.ts';
+import { findPlace } from './search.ts';
 import { SequencePage } from './sequence-page.tsx';
 import { SandboxBanner } from './service.tsx';
 
@@ -46,7 +46,7 @@ const SEARCHES = ['protein', 'sequence', 'features'];
 function search(event: FormEvent<HTMLFormElement>) {
   event.preventDefault();
   const text = new FormData(event.currentTarget).get('search');
-  if (typeof text === 'string' && text.trim() !== '') location.hash = placeOf(text);
+  if (typeof text === 'string' && text.trim() !== '') location.hash = findPlace(text);
 }
 
 export function App() {

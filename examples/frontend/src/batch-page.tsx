@@ -29,7 +29,7 @@ const NAMES = {
   cancelled: 'cancelled',
 };
 
-const nameOf = ({ name, repeatIndex }: WatchedTask): string =>
+const displayName = ({ name, repeatIndex }: WatchedTask): string =>
   `${name ?? 'fold'}${repeatIndex === null ? '' : ` #${repeatIndex + 1}`}`;
 
 function Cancel({ batchId }: { batchId: string }) {
@@ -76,7 +76,7 @@ function Ranking({ tasks, shown, onChoose }: RankingProps) {
                   disabled={task.status !== 'DONE'}
                   onClick={() => onChoose(task.taskId)}
                 >
-                  {nameOf(task)}
+                  {displayName(task)}
                 </button>
               </th>
               <td>{task.error?.message ?? task.status.toLowerCase().replace('_', ' ')}</td>
@@ -162,7 +162,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
       )}
       {shown?.status === 'DONE' && (
         <section ref={view} className="result" tabIndex={-1} aria-labelledby="shown">
-          <h2 id="shown">{nameOf(shown)}</h2>
+          <h2 id="shown">{displayName(shown)}</h2>
           <ResultCard key={shown.taskId} taskId={shown.taskId} />
         </section>
       )}

@@ -19,7 +19,7 @@ const SubmitAgain = graphql(`
 `);
 
 /** The items of the tasks that are submitted again, one for each task. */
-const partOf = (input: FoldInput, failed: readonly WatchedTask[]): FoldInput => ({
+const selectFailed = (input: FoldInput, failed: readonly WatchedTask[]): FoldInput => ({
   ...input,
   repeat: 1,
   items: failed
@@ -35,7 +35,7 @@ export function ResubmitFailures({ batchId, failed }: { batchId: string; failed:
   const result = data?.submitFold;
   const send = async () => {
     if (input === undefined) return;
-    const again = partOf({ ...input, label: `${input.label ?? 'batch'}, again` }, failed);
+    const again = selectFailed({ ...input, label: `${input.label ?? 'batch'}, again` }, failed);
     // The key makes a second click the same submission: nothing is paid twice.
     const answer = await submit({ input: { ...again, idempotencyKey } });
     const ending = answer.data?.submitFold;

@@ -34,7 +34,7 @@ const FORMULA = /^\s*[=+\-@＝＋－＠]/;
 /** Marks that change the direction of the text behind them. */
 const BIDI_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-const cellOf = (value: string | number | null | undefined): string => {
+const toCell = (value: string | number | null | undefined): string => {
   const text = String(value ?? '')
     .replace(BIDI_MARKS, '')
     .replace(/[\s\p{Cc}]+/gu, ' ');
@@ -52,7 +52,7 @@ interface SaveTableProps<Row> {
 export function SaveTable<Row>({ name, columns, rows }: SaveTableProps<Row>) {
   const lines = () => [
     columns.map(([title]) => title),
-    ...rows.map((row) => columns.map(([, of]) => cellOf(of(row)))),
+    ...rows.map((row) => columns.map(([, of]) => toCell(of(row)))),
   ];
   const text = () =>
     lines()

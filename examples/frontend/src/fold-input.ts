@@ -55,7 +55,8 @@ const chainId = (n: number): string =>
   String.fromCharCode(65 + (n % 26)) + (n < 26 ? '' : Math.floor(n / 26));
 
 /** The records of a FASTA text, each with its header; a text without headers is one record. */
-const recordsOf = (text: string): string[] => text.split(/^(?=>)/m).filter((record) => record.trim() !== '');
+const splitRecords = (text: string): string[] =>
+  text.split(/^(?=>)/m).filter((record) => record.trim() !== '');
 
 function chainInput({ kind, text, copies }: ChainDraft, first: number) {
   const ids = Array.from({ length: copies }, (_, i) => chainId(first + i));
@@ -67,8 +68,8 @@ function chainInput({ kind, text, copies }: ChainDraft, first: number) {
 
 /** The input of the form: one item, or one for each record of the chain that holds several. */
 export function foldInput({ label, model, repeat, chains, ...flags }: FoldDraft): FoldInput {
-  const varied = chains.findIndex(({ text }) => recordsOf(text).length > 1);
-  const designs = recordsOf(chains[varied]?.text ?? '');
+  const varied = chains.findIndex(({ text }) => splitRecords(text).length > 1);
+  const designs = splitRecords(chains[varied]?.text ?? '');
   const item = (name: string, design?: string) => {
     let named = 0;
     return {

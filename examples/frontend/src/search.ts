@@ -12,7 +12,7 @@ const AMINO_ACIDS = /^[ACDEFGHIKLMNPQRSTUVWXY]{20,}\*?$/i;
 
 const isIdentifier = (word: string): boolean => IDENTIFIERS.some((form) => form.test(word));
 
-const listOf = (text: string, separator: RegExp): string[] =>
+const splitList = (text: string, separator: RegExp): string[] =>
   text.split(separator).flatMap((item) => item.trim() || []);
 
 /**
@@ -20,9 +20,9 @@ const listOf = (text: string, separator: RegExp): string[] =>
  * its place.
  */
 export function identifiersIn(text: string): string[] {
-  if (text.trimStart().startsWith('>')) return listOf(text, /^(?=>)/m);
-  const words = listOf(text, /\s+/);
-  return words.every(isIdentifier) ? words : listOf(text, /[\n,;\t]+/);
+  if (text.trimStart().startsWith('>')) return splitList(text, /^(?=>)/m);
+  const words = splitList(text, /\s+/);
+  return words.every(isIdentifier) ? words : splitList(text, /[\n,;\t]+/);
 }
 
 /**
@@ -38,7 +38,7 @@ function sequenceIn(text: string): string | undefined {
 }
 
 /** The address of the page that answers it. */
-export function placeOf(typed: string): string {
+export function findPlace(typed: string): string {
   const text = typed.trim();
   const sequence = sequenceIn(text);
   if (sequence !== undefined) return `#/sequence/${encodeURIComponent(sequence)}`;
@@ -47,7 +47,7 @@ export function placeOf(typed: string): string {
     return `#/table/${encodeURIComponent(items.join('\n'))}`;
   // An address of UniProt, or a FASTA header such as sp|P69905|HBA_HUMAN.
   const isAround = /^(https?:|>?\w+\|)/.test(text);
-  const found = (isAround ? listOf(text, /[\s|/?#]+/) : [text]).find(isIdentifier);
+  const found = (isAround ? splitList(text, /[\s|/?#]+/) : [text]).find(isIdentifier);
   return found === undefined
     ? `#/features/${encodeURIComponent(text)}`
     : `#/protein/${encodeURIComponent(found)}`;

@@ -15,9 +15,9 @@ import * as wire from './wire.ts';
 const { msPerProtein } = JOB_LIMITS;
 const UNKNOWN = '0123456789abcdef0123456789abcdef';
 const bare = { include_structure: false, include_cluster_info: false, include_features: false };
-const bytesOf = async (answer: Response): Promise<Uint8Array> => new Uint8Array(await answer.arrayBuffer());
-const membersOf = async (answer: Response): Promise<Map<string, string>> =>
-  new Map(Object.entries(unzipSync(await bytesOf(answer))).map(([name, data]) => [name, strFromU8(data)]));
+const readBytes = async (answer: Response): Promise<Uint8Array> => new Uint8Array(await answer.arrayBuffer());
+const readMembers = async (answer: Response): Promise<Map<string, string>> =>
+  new Map(Object.entries(unzipSync(await readBytes(answer))).map(([name, data]) => [name, strFromU8(data)]));
 const member = (members: Map<string, string>, name: string): string => {
   const text = members.get(name);
   if (text === undefined) throw new Error(`the archive has no ${name}`);
@@ -29,7 +29,7 @@ test('an archive holds what the single records hold', async () => {
   const hashes = allHashes.filter((_, n) => n % 17 === 0);
   const answer = await atlas.bulk({ protein_hashes: [...hashes, UNKNOWN, ...hashes], topk_features: 4 });
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/zip']);
-  const members = await membersOf(answer);
+  const members = await readMembers(answer);
   const info = wire.clusterInfo.parse(JSON.parse(member(members, 'cluster_info.json')));
   const features = wire.bulkFeatures.parse(JSON.parse(member(members, 'features.json')));
   expect(Object.keys(features)).toEqual(hashes);
@@ -78,7 +78,7 @@ test('the include flags decide which members there are', async () => {
   const atlas = startAtlas();
   const protein_hashes = allHashes.slice(0, 3);
   const names = async (flags: object): Promise<string[]> => [
-    ...(await membersOf(await atlas.bulk({ protein_hashes, ...flags }))).keys(),
+    ...(await readMembers(await atlas.bulk({ protein_hashes, ...flags }))).keys(),
   ];
   expect(await names(bare)).toEqual(['sequences.fasta']);
   expect(await names({ ...bare, include_sequence: false })).toEqual([]);
@@ -90,7 +90,7 @@ test('the include flags decide which members there are', async () => {
     'sequences.fasta',
   ]);
   const parts = async (include_features: unknown) => {
-    const members = await membersOf(await atlas.bulk({ protein_hashes, ...bare, include_features }));
+    const members = await readMembers(await atlas.bulk({ protein_hashes, ...bare, include_features }));
     return Object.keys(
       wire.bulkFeatures.parse(JSON.parse(member(members, 'features.json')))[protein_hashes[0] ?? ''] ?? {},
     );
@@ -99,13 +99,15 @@ test('the include flags decide which members there are', async () => {
   expect(await parts({})).toEqual(['protein_level', 'per_residue', 'top_features']);
   expect(await parts({ per_residue: false })).toEqual(['protein_level', 'top_features']);
   expect(await parts({ protein_level: false })).toEqual(['per_residue', 'top_features']);
-  const own = await membersOf(await atlas.bulk({ protein_hashes: protein_hashes.slice(0, 1) }));
+  const own = await readMembers(await atlas.bulk({ protein_hashes: protein_hashes.slice(0, 1) }));
   const [one] = Object.values(wire.bulkFeatures.parse(JSON.parse(member(own, 'features.json'))));
   expect(one?.top_features).toHaveLength(10);
 });
 
 test('every member has the size and the checksum that the central directory says, streamed or not', async () => {
-  const zip = Buffer.from(await bytesOf(await startAtlas().bulk({ protein_hashes: allHashes.slice(0, 12) })));
+  const zip = Buffer.from(
+    await readBytes(await startAtlas().bulk({ protein_hashes: allHashes.slice(0, 12) })),
+  );
   const end = zip.length - 22;
   expect(zip.readUInt32LE(end)).toBe(0x06054b50);
   const count = zip.readUInt16LE(end + 10);
@@ -133,7 +135,7 @@ test('every member has the size and the checksum that the central directory says
 test('the same lookup gives the same bytes', async () => {
   const body = { protein_hashes: allHashes.slice(20, 30) };
   const [one, two] = await Promise.all([startAtlas().bulk(body), startAtlas().bulk(body)]);
-  expect(Buffer.compare(await bytesOf(one), await bytesOf(two))).toBe(0);
+  expect(Buffer.compare(await readBytes(one), await readBytes(two))).toBe(0);
 });
 
 test('answers up to 100 unique hashes at once, makes a job of more, and refuses more than 500', async () => {
@@ -188,7 +190,7 @@ test('a job counts up by the clock, completes, and its archive can be read in ra
 
   const url = body?.download_url ?? '';
   const answer = await atlas.request(url);
-  const whole = await bytesOf(answer);
+  const whole = await readBytes(answer);
   expect(answer.headers.get('content-length')).toBe(String(whole.length));
   const fasta = strFromU8(unzipSync(whole)['sequences.fasta'] ?? new Uint8Array());
   expect(fasta.match(/>/g)).toHaveLength(150);
@@ -207,7 +209,7 @@ test('a job counts up by the clock, completes, and its archive can be read in ra
       206,
       `bytes ${from}-${to - 1}/${whole.length}`,
     ]);
-    expect(Buffer.compare(await bytesOf(part), whole.subarray(from, to))).toBe(0);
+    expect(Buffer.compare(await readBytes(part), whole.subarray(from, to))).toBe(0);
   }
   for (const value of [`bytes=${whole.length}-`, 'bytes=-0']) {
     const outside = await range(value);
@@ -253,7 +255,7 @@ test('a job is completed only once its archive is there: nothing is made when it
   expect([...seen]).toEqual(['pending']);
   expect(view.body).toMatchObject({ status: 'completed', completed_count: 110 });
   looked = 0;
-  const names = [...(await membersOf(await atlas.request(view.body?.download_url ?? ''))).keys()];
+  const names = [...(await readMembers(await atlas.request(view.body?.download_url ?? ''))).keys()];
   expect(names.filter((name) => name.startsWith('structures/')).length).toBeGreaterThan(80);
   expect(looked).toBe(0);
 });
@@ -263,10 +265,10 @@ test('an archive of several megabytes comes whole and in ranges over its pieces'
   const { poll } = await startJob(atlas, 200, { include_structure: false });
   atlas.clock.advance(10_000);
   const url = (await poll()).body?.download_url ?? '';
-  const whole = await bytesOf(await atlas.request(url));
+  const whole = await readBytes(await atlas.request(url));
   expect(whole.length).toBeGreaterThan(3 * 2 ** 20);
   expect(Object.keys(unzipSync(whole))).toEqual(['sequences.fasta', 'cluster_info.json', 'features.json']);
-  const part = await bytesOf(await atlas.request(url, { headers: { range: 'bytes=1000000-2500000' } }));
+  const part = await readBytes(await atlas.request(url, { headers: { range: 'bytes=1000000-2500000' } }));
   expect(Buffer.compare(part, whole.subarray(1_000_000, 2_500_001))).toBe(0);
 });
 
@@ -287,7 +289,7 @@ test('a cancelled job keeps what it had, a finished one everything, and cancelli
   atlas.clock.advance(60_000);
   const kept = (await midway.poll()).body;
   expect(kept?.status).toBe('cancelled');
-  const fasta = member(await membersOf(await atlas.request(kept?.download_url ?? '')), 'sequences.fasta');
+  const fasta = member(await readMembers(await atlas.request(kept?.download_url ?? '')), 'sequences.fasta');
   expect(fasta.match(/>/g)).toHaveLength(kept?.completed_count ?? -1);
 
   // The step in hand is the last one, so the job finishes all the same.
@@ -318,12 +320,12 @@ test('jobs survive a restart, before and after their archive was built', async (
   expect(await poll()).toMatchObject({ status: 'pending', completed_count: 50, total_count: 110 });
   clock.advance(5000);
   const url = (await poll()).download_url ?? '';
-  const archive = await bytesOf(await second.request(url));
+  const archive = await readBytes(await second.request(url));
   expect(Object.keys(unzipSync(archive))).toEqual(['sequences.fasta']);
   second.database.close();
 
   const third = restart();
-  expect(Buffer.compare(await bytesOf(await third.request(url)), archive)).toBe(0);
+  expect(Buffer.compare(await readBytes(await third.request(url)), archive)).toBe(0);
   third.database.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -354,7 +356,10 @@ test('two readers of an archive that is not built yet share one build', async ()
   const { poll } = await startJob(atlas, 105, { include_structure: false });
   atlas.clock.advance(10_000);
   const url = (await poll()).body?.download_url ?? '';
-  const [one, two] = await Promise.all([atlas.request(url).then(bytesOf), atlas.request(url).then(bytesOf)]);
+  const [one, two] = await Promise.all([
+    atlas.request(url).then(readBytes),
+    atlas.request(url).then(readBytes),
+  ]);
   expect(Buffer.compare(one, two)).toBe(0);
   expect(allProteins.length).toBeGreaterThan(105);
 });

@@ -90,7 +90,7 @@ async function judge(answer: Response): Promise<number> {
   return answer.status;
 }
 
-const tracesOf = (atlas: ReturnType<typeof startAtlas>) =>
+const countTraces = (atlas: ReturnType<typeof startAtlas>) =>
   ['atlas_job', 'atlas_job_piece', 'atlas_folded'].map(
     (table) => atlas.database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n,
   );
@@ -115,7 +115,7 @@ test('mutated paths and queries', async () => {
     },
   );
   expect([...seen.keys()].sort()).toEqual([200, 400, 404, 422]);
-  expect(tracesOf(atlas)).toEqual([0, 0, 0]);
+  expect(countTraces(atlas)).toEqual([0, 0, 0]);
 });
 
 test('mutated bulk bodies', async () => {
@@ -161,7 +161,7 @@ test('mutated bulk bodies', async () => {
     { numRuns: runs(300) },
   );
   expect([...seen].sort()).toEqual([200, 422]);
-  expect(tracesOf(atlas)).toEqual([0, 0, 0]);
+  expect(countTraces(atlas)).toEqual([0, 0, 0]);
 });
 
 test('each problem is told where it is, and all at once', async () => {

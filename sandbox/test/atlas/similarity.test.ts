@@ -7,13 +7,13 @@ import { cosine, identity } from './naive.ts';
 import * as wire from './wire.ts';
 
 const atlas = startAtlas();
-const sequenceOf = (accession: string): string => smallUniverse.uniprot(accession)?.sequence ?? '';
+const findSequence = (accession: string): string => smallUniverse.uniprot(accession)?.sequence ?? '';
 const search = (sequence: string, more = '') =>
   atlas.read(`/similarity-search?sequence=${sequence}${more}`, wire.similarity);
-const HBA = sequenceOf('P69905');
+const HBA = findSequence('P69905');
 
 /** The normalised vectors of readable proteins, as the bulk archive gives them. */
-async function vectorsOf(hashes: readonly string[]): Promise<Map<string, Map<number, number>>> {
+async function readVectors(hashes: readonly string[]): Promise<Map<string, Map<number, number>>> {
   const vectors = new Map<string, Map<number, number>>();
   for (let at = 0; at < hashes.length; at += 100) {
     const answer = await atlas.bulk({
@@ -33,11 +33,11 @@ async function vectorsOf(hashes: readonly string[]): Promise<Map<string, Map<num
   }
   return vectors;
 }
-const vectors = await vectorsOf(allHashes);
+const vectors = await readVectors(allHashes);
 
 test('scores are the cosines of the protein-level vectors, best first, over every protein', async () => {
   for (const accession of ['P69905', 'P0DP23']) {
-    const sequence = sequenceOf(accession);
+    const sequence = findSequence(accession);
     const { similar_proteins: hits, restricted_count } = await search(sequence, '&topk_results=60');
     const own = vectors.get(smallUniverse.uniprot(accession)?.hash ?? '') ?? new Map();
     const wanted = [...vectors].map(([hash, vector]) => ({ hash, score: cosine(own, vector) }));
@@ -80,7 +80,7 @@ function rankCorrelation(pairs: readonly (readonly [number, number])[]): number 
 
 test('homologs rank by identity', async () => {
   for (const accession of ['P01308', 'P00698', 'P99999']) {
-    const sequence = sequenceOf(accession);
+    const sequence = findSequence(accession);
     const protein = smallUniverse.protein(smallUniverse.uniprot(accession)?.hash ?? '');
     const family = allProteins.filter(({ cluster }) => cluster === protein?.cluster);
     const { similar_proteins: hits } = await search(sequence, '&topk_results=50');
@@ -96,7 +96,7 @@ test('withheld proteins are counted among the best and never shown', async () =>
   let withheld = 0;
   for (const accession of ['P69905', 'P01308', 'P68871']) {
     const { similar_proteins: hits, restricted_count } = await search(
-      sequenceOf(accession),
+      findSequence(accession),
       '&topk_results=30',
     );
     withheld += restricted_count;

@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'universe-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
-const proteinsOf = (universe: Universe) =>
+const listProteins = (universe: Universe) =>
   Array.from(universe.withheld, (_, id) => universe.proteinById(id)).flatMap((protein) => protein ?? []);
 async function grow(name: string, options: { seed?: number; size?: 'full' | 'small'; fasta?: string } = {}) {
   const lines: string[] = [];
@@ -65,7 +65,7 @@ test('a grown universe is opened, not grown again; a broken or other one is grow
 
 test('the small universe has the reference proteins and about 400 homologs, under the right hashes', async () => {
   const { universe } = await grow('small.db');
-  const proteins = proteinsOf(universe);
+  const proteins = listProteins(universe);
   expect(proteins.length).toBeGreaterThan(350);
   expect(proteins.length).toBeLessThan(520);
   for (const { hash, sequence } of proteins) expect(md5(sequence)).toBe(hash);
@@ -94,7 +94,7 @@ test('ubiquitin is a protein of the universe, and its precursor resolves by acce
 
 test('every entry but those of real proteins says that it is invented', () => {
   const real = new Set(REFERENCE_PROTEINS.map(({ accession }) => accession));
-  const invented = proteinsOf(smallUniverse).flatMap(({ accession }) => {
+  const invented = listProteins(smallUniverse).flatMap(({ accession }) => {
     const entry = smallUniverse.uniprot(accession);
     return entry === undefined || real.has(accession) ? [] : [entry.function];
   });
@@ -108,7 +108,7 @@ test('the full universe has what the Atlas has, is not grown twice, and its clus
   grown.universe.close();
   const { universe, lines } = await grow('full.db', { size: 'full' });
   expect(lines).toEqual([]);
-  const proteins = proteinsOf(universe);
+  const proteins = listProteins(universe);
   expect(proteins.length).toBeGreaterThanOrEqual(5000);
 
   const clusters = [...new Set(proteins.flatMap(({ cluster }) => cluster ?? []))].map((id) =>

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fault } from '../../../test/subscriptions/support.ts';
 import type { ManualClock } from '../../src/clock.ts';
 import type { Sandbox } from '../../src/sandbox.ts';
-import { batch, client, DAY, fold, input, isJson, MINUTE, startHeld, textOf } from './harness.ts';
+import { batch, client, DAY, fold, input, isJson, MINUTE, readText, startHeld } from './harness.ts';
 
 let sandbox: Sandbox;
 let clock: ManualClock;
@@ -97,7 +97,7 @@ test('Submit can break off with a 500 after some items were queued; those run, a
   const state: unknown = await (await fetch(`${sandbox.url}/control`)).json();
   const [left] = isJson(state) && Array.isArray(state.batches) ? state.batches.filter(isJson) : [];
   expect(left).toMatchObject({ broken_off: true, counts: { queued: 2 } });
-  const id = textOf(left ?? {}, 'batch_id');
+  const id = readText(left ?? {}, 'batch_id');
   expect((await call('list', { batch_id: id })).data.status).toBe('in_progress');
   clock.advance(MINUTE);
   expect((await call('list', { batch_id: id })).data).toMatchObject({

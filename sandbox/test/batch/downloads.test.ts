@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ManualClock } from '../../src/clock.ts';
 import type { Sandbox } from '../../src/sandbox.ts';
-import { batch, type client, fold, HOUR, input, isJson, MINUTE, startHeld, textOf } from './harness.ts';
+import { batch, type client, fold, HOUR, input, isJson, MINUTE, readText, startHeld } from './harness.ts';
 
 let sandbox: Sandbox;
 let clock: ManualClock;
@@ -13,12 +13,12 @@ let taskId: string;
 let whole: Uint8Array;
 
 const responseUrl = async (): Promise<string> =>
-  textOf((await call('status', { task_id: taskId })).data, 'response');
+  readText((await call('status', { task_id: taskId })).data, 'response');
 
 beforeAll(async () => {
   ({ sandbox, clock, call } = await startHeld({ dialect: 'rich' }));
   const { data } = await call('submit', batch([fold('MKTAYIAKQR', { include_pae: true })]));
-  taskId = textOf(data, 'task_id');
+  taskId = readText(data, 'task_id');
   clock.advance(MINUTE);
   whole = new Uint8Array(await (await fetch(await responseUrl())).arrayBuffer());
 });
@@ -40,7 +40,7 @@ test('the response is the folding result as JSON, exactly the parts that were as
 test('an artifact comes with the finished task and says how long its URL lives', async () => {
   const { data } = await call('status', { task_id: taskId });
   expect(data.artifacts_expire_in).toBe(900);
-  const url = textOf(isJson(data.artifacts) ? data.artifacts : {}, 'confidence');
+  const url = readText(isJson(data.artifacts) ? data.artifacts : {}, 'confidence');
   const confidence: unknown = await (await fetch(url)).json();
   expect(confidence).toMatchObject({ ptm: expect.any(Number), mean_plddt: expect.any(Number) });
   clock.advance(900_000);
@@ -117,7 +117,7 @@ test('the folded chains bear the names that the input gave them, or the first fr
   const { data } = await call('submit', batch([input({ sequences })]));
   clock.advance(MINUTE);
   const answer = await call('status', { task_id: data.task_id });
-  const result: unknown = await (await fetch(textOf(answer.data, 'response'))).json();
+  const result: unknown = await (await fetch(readText(answer.data, 'response'))).json();
   expect(result).toMatchObject({
     complex: { metadata: { chain_lookup: { 0: 'A', 1: 'B', 2: 'heavy', 3: 'C', 4: 'D' } } },
   });

@@ -1,7 +1,7 @@
 // The control routes: faults of every kind, used up as often as was asked; absent unless asked for.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox.ts';
-import { batch, type client, DAY, fold, isJson, startHeld, textOf } from './harness.ts';
+import { batch, type client, DAY, fold, isJson, readText, startHeld } from './harness.ts';
 
 let sandbox: Sandbox;
 let call: ReturnType<typeof client>;
@@ -77,7 +77,7 @@ test('a reset, a truncated body, garbage and a drip', async () => {
 test('a spoilt answer of one operation leaves the others alone; downloads have faults of their own', async () => {
   const { data } = await call('submit', batch([fold()]));
   await control('clock', { advance_ms: 60_000 });
-  const url = textOf((await call('status', { task_id: data.task_id })).data, 'response');
+  const url = readText((await call('status', { task_id: data.task_id })).data, 'response');
   await fault({ operation: 'download', status: 403 });
   expect((await list()).status).toBe(404);
   expect((await fetch(url)).status).toBe(403);

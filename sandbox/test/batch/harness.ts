@@ -39,14 +39,14 @@ export const isJson = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A member that has to be text. */
-export function textOf(object: Json, key: string): string {
+export function readText(object: Json, key: string): string {
   const value = object[key];
   if (typeof value !== 'string') throw new Error(`${key} is ${JSON.stringify(value)}, no text`);
   return value;
 }
 
 /** `items` of a List answer. */
-export function itemsOf({ data }: Answer): Json[] {
+export function readItems({ data }: Answer): Json[] {
   if (!Array.isArray(data.items)) throw new Error('no items');
   return data.items.filter(isJson);
 }

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runs } from '../../../test/property-runs.ts';
 import { ManualClock } from '../../src/clock.ts';
-import { batch, fold, HOUR, isJson, itemsOf, startHeld, textOf } from './harness.ts';
+import { batch, fold, HOUR, isJson, readItems, readText, startHeld } from './harness.ts';
 
 type Step =
   | { do: 'submit'; items: number; repeat: number }
@@ -55,7 +55,7 @@ test('states only move forward, counts add up, four run at most, cancels count w
       const clock = new ManualClock();
       let held = await startHeld({ dataDir, clock, dialect: 'rich' });
       const batches: { id: string; total: number; states: Map<string, string> }[] = [];
-      const stateOf = (index: number, state: string) =>
+      const expectState = (index: number, state: string) =>
         [...(batches[index]?.states.values() ?? [])].filter((word) => word === state).length;
 
       async function look(): Promise<void> {
@@ -63,7 +63,7 @@ test('states only move forward, counts add up, four run at most, cancels count w
         for (const known of batches) {
           const list = await held.call('list', { batch_id: known.id, include_responses: true });
           const seen = new Map(
-            itemsOf(list).map((item) => [textOf(item, 'task_id'), textOf(item, 'status')]),
+            readItems(list).map((item) => [readText(item, 'task_id'), readText(item, 'status')]),
           );
           expect(seen.size).toBe(known.total);
           for (const [task, state] of seen) {
@@ -90,13 +90,13 @@ test('states only move forward, counts add up, four run at most, cancels count w
             'submit',
             batch(Array(one.items).fill(fold('MK')), { repeat: one.repeat }),
           );
-          batches.push({ id: textOf(data, 'batch_id'), total: one.items * one.repeat, states: new Map() });
+          batches.push({ id: readText(data, 'batch_id'), total: one.items * one.repeat, states: new Map() });
         } else if (one.do === 'wait') clock.advance(one.ms);
         else if (one.do === 'restart') {
           await held.sandbox.close();
           held = await startHeld({ dataDir, clock, dialect: 'rich' });
         } else if (one.do === 'cancel batch' && picked) {
-          const queued = stateOf(index, 'queued');
+          const queued = expectState(index, 'queued');
           const wasCancelled = (await held.call('list', { batch_id: picked.id })).data.status === 'cancelled';
           const answer = await held.call('cancel', { batch_id: picked.id });
           expect([answer.status, answer.data.cancelled]).toEqual(

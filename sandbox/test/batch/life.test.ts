@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ManualClock } from '../../src/clock.ts';
 import type { Sandbox } from '../../src/sandbox.ts';
-import { batch, client, DAY, fold, HOUR, isJson, itemsOf, startHeld, textOf } from './harness.ts';
+import { batch, client, DAY, fold, HOUR, isJson, readItems, readText, startHeld } from './harness.ts';
 
 let sandbox: Sandbox;
 let clock: ManualClock;
@@ -17,7 +17,7 @@ const control = (path: string, body: unknown) =>
   fetch(`${sandbox.url}/control/${path}`, { method: 'POST', body: JSON.stringify(body) });
 
 async function submitted(payload: unknown, more = {}): Promise<string> {
-  return textOf((await call('submit', batch(payload, more))).data, 'batch_id');
+  return readText((await call('submit', batch(payload, more))).data, 'batch_id');
 }
 
 test('tasks wait, a limited number runs, all finish; counts leave out empty states', async () => {
@@ -40,7 +40,7 @@ test('repeat comes first in the order of tasks, then the position in the payload
   const lengths: number[] = [];
   for (let number = 0; number < 4; number++) {
     const { data } = await call('status', { task_id: `${id}-0000${number}` });
-    const result: unknown = await (await fetch(textOf(data, 'response'))).json();
+    const result: unknown = await (await fetch(readText(data, 'response'))).json();
     if (isJson(result) && Array.isArray(result.plddt)) lengths.push(result.plddt.length);
   }
   expect(lengths).toEqual([10, 12, 10, 12]);
@@ -49,7 +49,7 @@ test('repeat comes first in the order of tasks, then the position in the payload
 test('a batch of one item names its task, and the name is not made of the batch id', async () => {
   const one = await call('submit', batch([fold()]));
   expect(one.data).toMatchObject({ total_items: 1, task_id: expect.any(String) });
-  expect(one.data.task_id).not.toContain(textOf(one.data, 'batch_id'));
+  expect(one.data.task_id).not.toContain(readText(one.data, 'batch_id'));
   expect((await call('status', { task_id: one.data.task_id })).data.status).toBe('queued');
   const two = await call('submit', batch([fold()], { repeat: 2 }));
   expect(two.data).not.toHaveProperty('task_id');
@@ -62,7 +62,7 @@ test('a finished batch may hold failed tasks, and is done all the same', async (
   clock.advance(20_000);
   const list = await call('list', { batch_id: id, include_responses: true });
   expect(list.data).toMatchObject({ status: 'done', counts: { done: 1, failed: 1 } });
-  expect(itemsOf(list)).toEqual([
+  expect(readItems(list)).toEqual([
     { task_id: `${id}-00000`, status: 'done', response_available: true },
     {
       task_id: `${id}-00001`,
@@ -146,7 +146,7 @@ test('cancels to the millisecond what has not started after 24 hours; what has s
   await control('queue', { hold: true });
   const held = await submitted([fold()], { repeat: 3 });
   const { data } = await call('list', { batch_id: held });
-  expect(Date.parse(textOf(data, 'expires_at'))).toBe(clock.now() + DAY);
+  expect(Date.parse(readText(data, 'expires_at'))).toBe(clock.now() + DAY);
   clock.advance(DAY - 1);
   expect((await call('list', { batch_id: held })).data.counts).toEqual({ queued: 3 });
   clock.advance(1);
@@ -176,11 +176,11 @@ test('results are readable for 31 days; then Status is 410 and List has bare sta
     request_id: expect.any(String),
     results_expire_at: new Date(submittedAt + 31 * DAY).toISOString(),
   });
-  expect(itemsOf(await call('list', { batch_id: id, include_responses: true }))).toEqual([
+  expect(readItems(await call('list', { batch_id: id, include_responses: true }))).toEqual([
     { task_id: `${id}-00000`, status: 'done' },
     { task_id: `${id}-00001`, status: 'failed' },
   ]);
-  expect((await fetch(textOf(last.data, 'response'))).status).toBe(410);
+  expect((await fetch(readText(last.data, 'response'))).status).toBe(410);
 });
 
 test('batches belong to the token that submitted them', async () => {
@@ -216,7 +216,7 @@ test('batches share the queue: a small one does not wait for the end of a large 
 
 test('a task that runs over the 24-hour limit stays in progress and ends as done', async () => {
   const slow = await startHeld({ speed: 5e-5, dialect: 'rich' });
-  const id = textOf((await slow.call('submit', batch([fold()], { repeat: 12 }))).data, 'batch_id');
+  const id = readText((await slow.call('submit', batch([fold()], { repeat: 12 }))).data, 'batch_id');
   slow.clock.advance(DAY - 1);
   expect((await slow.call('list', { batch_id: id })).data).toMatchObject({
     status: 'in_progress',

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox.ts';
-import { batch, type client, fold, itemsOf, type Json, startHeld, textOf } from './harness.ts';
+import { batch, type client, fold, type Json, readItems, readText, startHeld } from './harness.ts';
 
 let sandbox: Sandbox;
 let call: ReturnType<typeof client>;
@@ -12,7 +12,7 @@ const TOTAL = 230;
 beforeAll(async () => {
   const held = await startHeld({ dialect: 'rich' });
   ({ sandbox, call } = held);
-  id = textOf((await call('submit', batch([fold()], { repeat: TOTAL }))).data, 'batch_id');
+  id = readText((await call('submit', batch([fold()], { repeat: TOTAL }))).data, 'batch_id');
   held.clock.advance(1500);
 });
 afterAll(() => sandbox.close());
@@ -29,7 +29,7 @@ async function pages(request: Json): Promise<string[][]> {
     });
     expect(answer.status).toBe(200);
     expect(answer.data.counts).toEqual({ in_progress: 4, queued: TOTAL - 4 });
-    read.push(itemsOf(answer).map((item) => textOf(item, 'task_id')));
+    read.push(readItems(answer).map((item) => readText(item, 'task_id')));
     ({ cursor } = answer.data);
   }
   return read;
@@ -75,11 +75,11 @@ test('gives no items and no cursor where no responses are asked for, whatever th
 
 test('a cursor is good for its own listing only', async () => {
   const { data } = await call('list', { batch_id: id, include_responses: true, limit: 3 });
-  const other = textOf((await call('submit', batch([fold(), fold()]))).data, 'batch_id');
+  const other = readText((await call('submit', batch([fold(), fold()]))).data, 'batch_id');
   for (const request of [
     { batch_id: id, status: 'queued', cursor: data.cursor },
     { batch_id: other, cursor: data.cursor },
-    { batch_id: id, cursor: `${textOf(data, 'cursor')}x` },
+    { batch_id: id, cursor: `${readText(data, 'cursor')}x` },
     { batch_id: id, cursor: 'x' },
   ]) {
     const answer = await call('list', { include_responses: true, ...request });

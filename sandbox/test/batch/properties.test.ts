@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectLinear, GROWTH } from '../../../test/cpu-time.ts';
 import { runs } from '../../../test/property-runs.ts';
 import type { Sandbox } from '../../src/sandbox.ts';
-import { type Answer, batch, type client, input, isJson, startHeld, textOf } from './harness.ts';
+import { type Answer, batch, type client, input, isJson, readText, startHeld } from './harness.ts';
 
 let sandbox: Sandbox;
 let call: ReturnType<typeof client>;
@@ -14,7 +14,7 @@ let known: { batch_id: string; task_id: string };
 beforeAll(async () => {
   ({ sandbox, call } = await startHeld({ limits: { submissionsPerMinute: 1e6, creditsPerDay: 1e12 } }));
   const { data } = await call('submit', full());
-  known = { batch_id: textOf(data, 'batch_id'), task_id: `${textOf(data, 'batch_id')}-00000` };
+  known = { batch_id: readText(data, 'batch_id'), task_id: `${readText(data, 'batch_id')}-00000` };
 });
 afterAll(() => sandbox.close());
 
@@ -55,11 +55,11 @@ function full() {
 
 type Path = (string | number)[];
 
-function pathsOf(value: unknown, path: Path = []): Path[] {
+function listPaths(value: unknown, path: Path = []): Path[] {
   const inside = Array.isArray(value)
-    ? value.flatMap((entry, index) => pathsOf(entry, [...path, index]))
+    ? value.flatMap((entry, index) => listPaths(entry, [...path, index]))
     : isJson(value)
-      ? Object.entries(value).flatMap(([key, entry]) => pathsOf(entry, [...path, key]))
+      ? Object.entries(value).flatMap(([key, entry]) => listPaths(entry, [...path, key]))
       : [];
   return [path, ...inside];
 }
@@ -121,7 +121,7 @@ const mutation = (body: () => unknown) =>
     .map((steps) => {
       let value = body();
       for (const [pick, change] of steps) {
-        const paths = pathsOf(value);
+        const paths = listPaths(value);
         value = changed(value, paths[pick % paths.length] ?? [], change);
       }
       return value;

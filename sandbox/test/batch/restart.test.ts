@@ -9,7 +9,7 @@ import { endWithFile } from '../../../test/child-processes.ts';
 import { ManualClock } from '../../src/clock.ts';
 import { openDatabase } from '../../src/database.ts';
 import { startSandbox } from '../../src/sandbox.ts';
-import { type Answer, batch, client, DAY, fold, isJson, itemsOf, startHeld, textOf } from './harness.ts';
+import { type Answer, batch, client, DAY, fold, isJson, readItems, readText, startHeld } from './harness.ts';
 
 let dataDir: string;
 beforeEach(() => {
@@ -74,7 +74,7 @@ test.each(['memory', 'memory:'])('writes nothing to disk for the data folder %s'
 test('killed with SIGKILL while tasks are finished, running and queued, it takes up all of them once', async () => {
   const first = await spawnSandbox({ SANDBOX_SPEED: '3' });
   const call = client(first.url);
-  const id = textOf(
+  const id = readText(
     (await call('submit', batch([fold(), fold('MKTAYIAKQR')], { repeat: 6 }))).data,
     'batch_id',
   );
@@ -84,9 +84,9 @@ test('killed with SIGKILL while tasks are finished, running and queued, it takes
     ({ data }) =>
       ['done', 'in_progress', 'queued'].every((state) => isJson(data.counts) && state in data.counts),
   );
-  const done = itemsOf(before).filter(({ status }) => status === 'done');
+  const done = readItems(before).filter(({ status }) => status === 'done');
   const task = { task_id: done[0]?.task_id };
-  const signed = new URL(textOf((await call('status', task)).data, 'response'));
+  const signed = new URL(readText((await call('status', task)).data, 'response'));
   const result = await (await fetch(signed)).text();
   await ended(first.process, 'SIGKILL');
   // The tasks that ran at the moment of the kill: since the List above a task may have finished and
@@ -96,8 +96,8 @@ test('killed with SIGKILL while tasks are finished, running and queued, it takes
 
   const second = await spawnSandbox({ SANDBOX_SPEED: '50' });
   const again = client(second.url);
-  const resumed = itemsOf(await again('list', request));
-  expect(resumed.map(({ task_id }) => task_id)).toEqual(itemsOf(before).map(({ task_id }) => task_id));
+  const resumed = readItems(await again('list', request));
+  expect(resumed.map(({ task_id }) => task_id)).toEqual(readItems(before).map(({ task_id }) => task_id));
   const after = await until(
     () => again('list', request),
     ({ data }) => data.status === 'done',
@@ -115,8 +115,8 @@ test('killed with SIGKILL while tasks are finished, running and queued, it takes
 test('time that passed while it was down counts: the deadline is applied at the start, retention too', async () => {
   const clock = new ManualClock();
   const first = await startHeld({ dataDir, clock, speed: 1e-5 });
-  const id = textOf((await first.call('submit', batch([fold()], { repeat: 3 }))).data, 'batch_id');
-  const other = textOf((await first.call('submit', batch([fold(), fold()]))).data, 'batch_id');
+  const id = readText((await first.call('submit', batch([fold()], { repeat: 3 }))).data, 'batch_id');
+  const other = readText((await first.call('submit', batch([fold(), fold()]))).data, 'batch_id');
   await first.call('cancel', { task_id: `${other}-00001` });
   await first.sandbox.close();
   clock.advance(DAY - 1);
@@ -138,7 +138,7 @@ test('a task that runs beyond the retention of its batch is still run again afte
   const clock = new ManualClock();
   const limits = { startDelayMs: 0, taskBaseMs: 40 * DAY, taskMaxMs: 40 * DAY };
   const first = await startHeld({ dataDir, clock, limits });
-  const id = textOf((await first.call('submit', batch([fold(), fold()]))).data, 'batch_id');
+  const id = readText((await first.call('submit', batch([fold(), fold()]))).data, 'batch_id');
   clock.advance(31 * DAY + 1);
   expect((await first.call('list', { batch_id: id })).data.counts).toEqual({ in_progress: 2 });
   await first.call('submit', batch([fold()]));

@@ -1,7 +1,7 @@
 // The sandbox in a thread of its own, as the gateway embeds it.
 import { expect, test } from 'vitest';
 import { startSandbox, startSandboxThread } from '../../src/sandbox.ts';
-import { batch, client, fold, textOf } from './harness.ts';
+import { batch, client, fold, readText } from './harness.ts';
 
 test('it serves, folds and ends like one in this thread, and tells its progress', async () => {
   const lines: string[] = [];
@@ -11,7 +11,7 @@ test('it serves, folds and ends like one in this thread, and tells its progress'
     onProgress: (line) => lines.push(line),
   });
   const call = client(sandbox.url);
-  const taskId = textOf((await call('submit', batch([fold()]))).data, 'task_id');
+  const taskId = readText((await call('submit', batch([fold()]))).data, 'task_id');
   let response: unknown;
   for (let tries = 0; tries < 500 && response === undefined; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -32,7 +32,7 @@ const bulk = (body: Json): Promise<Response> =>
 const strangers = (count: number): string[] =>
   Array.from({ length: count }, (_, number) => createHash('md5').update(`stranger ${number}`).digest('hex'));
 
-async function membersOf(response: Response): Promise<Map<string, string>> {
+async function readMembers(response: Response): Promise<Map<string, string>> {
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/zip']);
   const entries = Object.entries(unzipSync(new Uint8Array(await response.arrayBuffer())));
   return new Map(entries.map(([name, bytes]) => [name, new TextDecoder().decode(bytes)]));
@@ -46,7 +46,7 @@ async function expectInvalid(response: Response): Promise<void> {
 
 describe('POST /proteins/batch', () => {
   test('a small lookup is a zip with a file for each type of data', async () => {
-    const members = await membersOf(await bulk({ protein_hashes: [target.names.hash] }));
+    const members = await readMembers(await bulk({ protein_hashes: [target.names.hash] }));
     expect([...members.keys()]).toEqual(
       expect.arrayContaining([
         `structures/${target.names.hash}.pdb`,
@@ -66,12 +66,12 @@ describe('POST /proteins/batch', () => {
       include_features: { protein_level: false, per_residue: false },
     };
     const only = async (more: Json) => [
-      ...(await membersOf(await bulk({ protein_hashes: [target.names.hash], ...none, ...more }))).keys(),
+      ...(await readMembers(await bulk({ protein_hashes: [target.names.hash], ...none, ...more }))).keys(),
     ];
     expect(await only({ include_sequence: true })).toEqual(['sequences.fasta']);
     expect(await only({ include_structure: true })).toEqual([`structures/${target.names.hash}.pdb`]);
     expect(await only({ include_cluster_info: true })).toEqual(['cluster_info.json']);
-    const features = await membersOf(
+    const features = await readMembers(
       await bulk({
         protein_hashes: [target.names.hash],
         ...none,
@@ -85,7 +85,7 @@ describe('POST /proteins/batch', () => {
   });
   test('duplicates are looked up once, unknown hashes are left out', async () => {
     const [stranger = ''] = strangers(1);
-    const members = await membersOf(
+    const members = await readMembers(
       await bulk({
         protein_hashes: [...Array<string>(600).fill(target.names.hash), stranger],
         include_features: { protein_level: false, per_residue: false },
@@ -130,7 +130,7 @@ describe('/proteins/batch/jobs/{job_id}', patience, () => {
   test('pending is 202, complete 200 with a URL of the zip that needs no token', async () => {
     const id = await startJob();
     if (id === null) return;
-    const members = await membersOf(await fetch(textAt(await finished(id), 'download_url')));
+    const members = await readMembers(await fetch(textAt(await finished(id), 'download_url')));
     expect([...members.keys()]).toContain(`structures/${target.names.hash}.pdb`);
   });
   test('DELETE is 204 without a body, also a second time; results that are there stay', async () => {

@@ -59,9 +59,9 @@ describe('GET /features and /features/{feature_index}', () => {
 });
 
 describe('GET /proteins/{protein_hash}', () => {
-  const topOf = (body: unknown): Json[] => listAt(body, 'sae_features');
-  const indicesOf = (body: unknown): number[] =>
-    topOf(body).map((feature) => numberAt(feature, 'feature_index'));
+  const listTop = (body: unknown): Json[] => listAt(body, 'sae_features');
+  const listIndices = (body: unknown): number[] =>
+    listTop(body).map((feature) => numberAt(feature, 'feature_index'));
   const path = (query: string) => `/proteins/${target.names.hash}?fold_on_miss=false&${query}`;
 
   test('metadata, sequence and top features, strongest first', () => {
@@ -69,24 +69,24 @@ describe('GET /proteins/{protein_hash}', () => {
       protein_hash: target.names.hash,
       sequence: expect.stringMatching(/^[A-Z]+$/),
     });
-    const values = topOf(protein).map((feature) => numberAt(feature, 'value'));
+    const values = listTop(protein).map((feature) => numberAt(feature, 'value'));
     expect(values.length).toBeGreaterThan(0);
     expect(values).toEqual([...values].sort((a, b) => b - a));
   });
   test('topk_features says how many', async () => {
-    expect(topOf(await get(path('topk_features=3')))).toHaveLength(3);
+    expect(listTop(await get(path('topk_features=3')))).toHaveLength(3);
     await expectInvalid(path('topk_features=many'), 'topk_features');
   });
   test('normalised values differ from raw ones, true is the default', async () => {
-    const [index] = indicesOf(protein);
+    const [index] = listIndices(protein);
     const firstValue = async (query: string) =>
-      topOf(await get(path(`feature_indices=${index}${query}`)))[0]?.value;
+      listTop(await get(path(`feature_indices=${index}${query}`)))[0]?.value;
     expect(await firstValue('')).toBe(await firstValue('&normalize_features=true'));
     expect(await firstValue('&normalize_features=false')).not.toBe(await firstValue(''));
   });
   test('feature_indices: exactly these in this order, 0.0 where nothing is recorded, unknown ones skipped', async () => {
-    const [first = 0, second = 0] = indicesOf(protein);
-    const recorded = new Set(indicesOf(await get(path('topk_features=100'))));
+    const [first = 0, second = 0] = listIndices(protein);
+    const recorded = new Set(listIndices(await get(path('topk_features=100'))));
     const silent =
       Array.from({ length: 500 }, (_, index) => index).find((index) => !recorded.has(index)) ?? 0;
     const body = await get(
@@ -94,8 +94,8 @@ describe('GET /proteins/{protein_hash}', () => {
         `feature_indices=${second}&feature_indices=99999999&feature_indices=${silent}&feature_indices=${first}`,
       ),
     );
-    expect(indicesOf(body)).toEqual([second, silent, first]);
-    expect(topOf(body)[0]?.value).not.toBe(0);
+    expect(listIndices(body)).toEqual([second, silent, first]);
+    expect(listTop(body)[0]?.value).not.toBe(0);
   });
   test('feature_indices: at most 100; what is over is cut off or refused', async () => {
     const first = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -105,10 +105,10 @@ describe('GET /proteins/{protein_hash}', () => {
           .map((index) => `feature_indices=${index}`)
           .join('&'),
       );
-    expect(indicesOf(await get(asked(100)))).toEqual(first(100));
+    expect(listIndices(await get(asked(100)))).toEqual(first(100));
     const over = await target.atlas(asked(101));
     expect([200, 422]).toContain(over.status);
-    if (over.status === 200) expect(indicesOf(await over.json())).toEqual(first(100));
+    if (over.status === 200) expect(listIndices(await over.json())).toEqual(first(100));
   });
   test('an unknown protein is 404', async () => {
     await get(`/proteins/${absent}?fold_on_miss=false`, 404);

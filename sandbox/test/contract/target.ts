@@ -92,7 +92,7 @@ export interface Target {
   close(): Promise<void>;
 }
 
-async function jsonOf(response: Response): Promise<Json> {
+async function readJson(response: Response): Promise<Json> {
   const value: unknown = await response.json();
   if (!isJson(value)) throw new Error(`the body of a ${response.status} is no object`);
   return value;
@@ -112,7 +112,7 @@ export async function openTarget(): Promise<Target> {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' ? body : JSON.stringify(body),
       });
-      const json = await jsonOf(response);
+      const json = await readJson(response);
       return {
         status: response.status,
         headers: response.headers,

@@ -30,7 +30,7 @@ type Point = readonly number[];
 const apart = (a: Point, b: Point): number => Math.hypot(...a.map((x, k) => x - (b[k] ?? 0)));
 
 /** Atoms of each token with their names. */
-function tokensOf({ complex }: FoldingResultJson) {
+function listTokens({ complex }: FoldingResultJson) {
   return complex.token_to_atoms.map(([start, end], t) => ({
     name: complex.sequence[t] ?? '',
     chain: complex.chain_id[t] ?? -1,
@@ -43,14 +43,14 @@ function tokensOf({ complex }: FoldingResultJson) {
 }
 
 const atomAt = (result: FoldingResultJson, token: number, name: string): Point => {
-  const found = tokensOf(result)[token]?.atoms.find((atom) => atom.name === name);
+  const found = listTokens(result)[token]?.atoms.find((atom) => atom.name === name);
   if (found === undefined) throw new Error(`no atom ${name} in token ${token}`);
   return found.at;
 };
 
 /** The nearest approach of atoms of different chains, tokens in `but` left out. */
 function nearest(result: FoldingResultJson, but: readonly number[] = []): number {
-  const atoms = tokensOf(result).flatMap((token, t) =>
+  const atoms = listTokens(result).flatMap((token, t) =>
     but.includes(t) ? [] : token.atoms.map((atom) => ({ at: atom.at, chain: token.chain })),
   );
   let least = Number.POSITIVE_INFINITY;
@@ -171,7 +171,7 @@ describe('a fold', () => {
       { type: 'protein', id: 'A', sequence: 'MKCSNGTLLVAEWK' },
       { type: 'ligand', id: 'L', ccd: ['NAG'] },
     ];
-    const plain = tokensOf(await folded({ sequences }));
+    const plain = listTokens(await folded({ sequences }));
     const nd2 = plain[4]?.atoms.findIndex((atom) => atom.name === 'ND2') ?? -1;
     const c1 = plain[14]?.atoms.findIndex((atom) => atom.name === 'C1') ?? -1;
     const bond = { chain_id1: 'A', res_idx1: 4, atom_idx1: nd2, chain_id2: 'L', res_idx2: 0, atom_idx2: c1 };
@@ -200,7 +200,7 @@ describe('a fold', () => {
     });
     expect(apart(atomAt(result, 4, 'ND2'), atomAt(result, 14, 'C1'))).toBeCloseTo(1.45, 2);
     expect(apart(atomAt(result, 16, "O3'"), atomAt(result, 20, 'O6'))).toBeCloseTo(1.45, 2);
-    const names = tokensOf(result).map(({ atoms }) => atoms.map(({ name }) => name).join(' '));
+    const names = listTokens(result).map(({ atoms }) => atoms.map(({ name }) => name).join(' '));
     expect(names[14]).toBe('C1 C2 C3 C4 C5 C6 C7 C8 N2 O3 O4 O5 O6 O7');
     expect(names[15]).toBe('C1 C2 C3 C4 C5 C6 C7 C8 N2 O1 O3 O4 O5 O6 O7');
   });
@@ -214,10 +214,10 @@ describe('a fold', () => {
     const middle = (points: Point[]): number[] =>
       [0, 1, 2].map((k) => points.reduce((sum, p) => sum + (p[k] ?? 0), 0) / points.length);
     const gap = (result: FoldingResultJson, residue: number): number => {
-      const tokens = tokensOf(result);
-      const atomsOf = (token: (typeof tokens)[number] | undefined) =>
+      const tokens = listTokens(result);
+      const listAtoms = (token: (typeof tokens)[number] | undefined) =>
         token?.atoms.map((atom) => atom.at) ?? [];
-      return apart(middle(atomsOf(tokens.at(-1))), middle(atomsOf(tokens[residue])));
+      return apart(middle(listAtoms(tokens.at(-1))), middle(listAtoms(tokens[residue])));
     };
     let nearer = 0;
     const sites = [0, 12, 24, 36, 48];
@@ -231,7 +231,7 @@ describe('a fold', () => {
   it('trusts a chain more that agrees with its distogram', async () => {
     const sequences: FoldAllAtomInput['sequences'] = [{ type: 'protein', id: 'A', sequence: BETA }];
     const free = await folded({ sequences });
-    const traces = tokensOf(free).map(
+    const traces = listTokens(free).map(
       ({ atoms }) =>
         (atoms.find(({ name }) => name === 'CB') ?? atoms.find(({ name }) => name === 'CA'))?.at ?? [],
     );
@@ -259,7 +259,7 @@ describe('a fold', () => {
     });
     expect(result.complex.sequence[3]).toBe(ccd);
     expect(apart(atomAt(result, 3, added), atomAt(result, 3, on))).toBeCloseTo(length, 2);
-    const names = tokensOf(result)[3]?.atoms.map((atom) => atom.name) ?? [];
+    const names = listTokens(result)[3]?.atoms.map((atom) => atom.name) ?? [];
     expect(new Set(names).size).toBe(names.length);
   });
 
@@ -276,7 +276,7 @@ describe('a fold', () => {
         },
       ],
     });
-    expect(tokensOf(result)[1]?.atoms.find((atom) => atom.name === 'SE')?.element).toBe('SE');
+    expect(listTokens(result)[1]?.atoms.find((atom) => atom.name === 'SE')?.element).toBe('SE');
     expect(apart(atomAt(result, 1, 'SE'), atomAt(result, 1, 'CG'))).toBeGreaterThan(1.85);
     expect(result.complex.sequence[3]).toBe('XYZ');
   });

@@ -86,7 +86,7 @@ interface Seen {
   readonly thumbnail: Response;
 }
 
-const firstOf = (value: unknown): Json => {
+const readFirst = (value: unknown): Json => {
   const first: unknown = isJson(value) ? Object.values(value)[0] : undefined;
   if (!isJson(first)) throw new Error('no first member');
   return first;
@@ -97,8 +97,8 @@ const itemWithError = ({ data }: Answer): Json | undefined =>
 /** Whether each convention is seen to be followed. */
 const followed: Record<ConventionName, (seen: Seen) => boolean> = {
   clusterLinks: ({ bulk }) => 'proteins' in bulk.clusterInfo,
-  clusterDetails: ({ bulk }) => 'top_phyla' in firstOf(bulk.clusterInfo.clusters),
-  bulkTopFeatures: ({ bulk }) => 'top_features' in firstOf(bulk.features),
+  clusterDetails: ({ bulk }) => 'top_phyla' in readFirst(bulk.clusterInfo.clusters),
+  bulkTopFeatures: ({ bulk }) => 'top_features' in readFirst(bulk.features),
   regionEndExcluded: ({ endExcluded }) => endExcluded,
   thumbnailEtag: ({ thumbnail }) => thumbnail.headers.has('etag'),
   cancelledJobArchive: ({ cancelledJobArchive }) => cancelledJobArchive,
@@ -143,7 +143,7 @@ describe.each(['plain', 'rich'] as const)('the dialect %s', (dialect) => {
     });
     expect(seen.batch.status.data).toMatchObject({ status: 'done', response: expect.any(String) });
     expect(seen.batch.cancelled.status).toBe(200);
-    expect(firstOf(seen.bulk.clusterInfo.clusters)).toMatchObject({ cluster_size: expect.any(Number) });
-    expect(firstOf(seen.bulk.features)).toMatchObject({ protein_level: {}, per_residue: {} });
+    expect(readFirst(seen.bulk.clusterInfo.clusters)).toMatchObject({ cluster_size: expect.any(Number) });
+    expect(readFirst(seen.bulk.features)).toMatchObject({ protein_level: {}, per_residue: {} });
   });
 });

@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { columnsNamed, lookupQuery, readRows } from '../../lookups/protein-columns.ts';
 import { MAX_ITEMS } from '../../submission/check.ts';
 import { MAX_SEQUENCE } from '../../submission/check-size.ts';
-import { listOf } from '../../upstream/json/bounded-schemas.ts';
+import { boundedList } from '../../upstream/json/bounded-schemas.ts';
 import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
 import { type GraphqlAnswer, type ResultOptions, ToolError, toSentences } from './tool-result.ts';
 
@@ -49,8 +49,8 @@ const MAX_MODIFICATIONS = 5000;
 const polymer = z
   .strictObject({
     sequence: residues.describe('One-letter codes'),
-    ids: listOf(text, MAX_COPIES).optional().describe('One chain id for each copy, such as ["A", "B"]'),
-    modifications: listOf(
+    ids: boundedList(text, MAX_COPIES).optional().describe('One chain id for each copy, such as ["A", "B"]'),
+    modifications: boundedList(
       z.strictObject({ position: z.int().describe('0-based'), ccd: text }),
       MAX_MODIFICATIONS,
     ).optional(),
@@ -58,15 +58,15 @@ const polymer = z
   .optional();
 const ligand = z.strictObject({
   smiles: text.optional(),
-  ccd: listOf(text, MAX_COPIES).optional().describe('Codes of the Chemical Component Dictionary'),
-  ids: listOf(text, MAX_COPIES).optional(),
+  ccd: boundedList(text, MAX_COPIES).optional().describe('Codes of the Chemical Component Dictionary'),
+  ids: boundedList(text, MAX_COPIES).optional(),
 });
 const chain = z.strictObject({ protein: polymer, dna: polymer, rna: polymer, ligand: ligand.optional() });
 const fold = {
-  items: listOf(
+  items: boundedList(
     z.strictObject({
       name: text.optional(),
-      chains: listOf(chain, MAX_COPIES, 1).describe('Each has exactly one of protein, dna, rna, ligand'),
+      chains: boundedList(chain, MAX_COPIES, 1).describe('Each has exactly one of protein, dna, rna, ligand'),
       includePae: z.boolean().optional().describe('Needed for ipSAE, LIS and errors between chains'),
       includePairChainsIptm: z.boolean().optional().describe('Needed for ipTM of each pair of chains'),
     }),
@@ -154,7 +154,7 @@ export const TOOLS: readonly Tool[] = [
       'Up to 50 proteins of the Atlas as a table, one row for each identifier, in your order. `status` says whether ' +
       'the Atlas has it, `problem` why not. `cluster_percent_characterized` near 0 is a dark cluster; pTM is 0 to 1, ' +
       'pLDDT 0 to 100.',
-    input: z.strictObject({ ids: listOf(id, 50, 1) }),
+    input: z.strictObject({ ids: boundedList(id, 50, 1) }),
     document: lookupQuery(LOOKUP_COLUMNS),
     absent: 'Nothing was looked up.',
     list: 'rows',
@@ -235,7 +235,7 @@ export const TOOLS: readonly Tool[] = [
         .regex(/\S/, 'it is empty: give words, or leave it out for all features by their index')
         .optional()
         .describe('Words, all of which must match, such as "hydrophobic core"'),
-      indices: listOf(z.int(), 50).optional().describe('Only these features, 0 to 16383'),
+      indices: boundedList(z.int(), 50).optional().describe('Only these features, 0 to 16383'),
       first: first(50, 10),
       after,
     }),
@@ -318,7 +318,7 @@ export const TOOLS: readonly Tool[] = [
       .strictObject({
         batchId: text,
         orderBy: z.enum(['INDEX', 'NAME', 'IPSAE', 'IPTM', 'PTM', 'PLDDT']).default('INDEX'),
-        statuses: listOf(
+        statuses: boundedList(
           z.enum(['QUEUED', 'IN_PROGRESS', 'DONE', 'FAILED', 'CANCELLED', 'EXPIRED']),
           20,
         ).optional(),

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { readIdentifierList } from '../../lookups/identifier-list.ts';
 import { columnsNamed, PROTEIN_COLUMNS, type ProteinColumn } from '../../lookups/protein-columns.ts';
 import { excerpt } from '../../plain-text.ts';
-import { listOf } from '../../upstream/json/bounded-schemas.ts';
+import { boundedList } from '../../upstream/json/bounded-schemas.ts';
 import { readBody } from '../exchange.ts';
 import { httpError } from '../failures/errors.ts';
 import { CLIENT_BOUNDS, parseClientJson, readUtf8 } from '../server/json-body.ts';
@@ -26,8 +26,8 @@ export interface ExportRequest {
 const MAX_COLUMNS = 100;
 
 const jsonBody = z.strictObject({
-  ids: listOf(z.string(), MAX_IDS),
-  columns: listOf(z.string(), MAX_COLUMNS).optional(),
+  ids: boundedList(z.string(), MAX_IDS),
+  columns: boundedList(z.string(), MAX_COLUMNS).optional(),
 });
 
 function parseJson(bytes: Uint8Array): z.output<typeof jsonBody> {

@@ -8,7 +8,7 @@ import { partValue, readPart, UNKNOWN } from '../../upstream/part.ts';
 import { joinLoaded } from '../../upstream/proteins/loaded-parts.ts';
 import type { RequiredParts } from '../../upstream/proteins/parts.ts';
 import { emptyRecord, type ProteinRecord } from '../../upstream/proteins/record.ts';
-import { missingOf, needsNothing, needsRanking } from '../../upstream/proteins/required-parts.ts';
+import { findMissing, needsNothing, needsRanking } from '../../upstream/proteins/required-parts.ts';
 import { loadNamed } from './load-protein.ts';
 import { requiredParts } from './look-ahead.ts';
 
@@ -42,7 +42,7 @@ export async function loadRepresentative(
   const hash = readPart(cluster.representative) ?? '';
   const own = describeRepresentative(hash, cluster);
   const needs = requiredParts(info);
-  const missing = withRanking(missingOf(own, needs), needs);
+  const missing = withRanking(findMissing(own, needs), needs);
   if (needsNothing(missing)) return own;
   const [loaded = own] = await loadNamed(ctx, [hash], missing);
   return joinLoaded(own, loaded, missing);

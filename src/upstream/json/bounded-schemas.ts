@@ -15,7 +15,7 @@ export interface MemberRule {
 
 const RULES = new WeakMap<z.ZodType, MemberRule>();
 
-/** The rule of a schema that `listOf` or `mapOf` has made; undefined for any other. */
+/** The rule of a schema that `boundedList` or `boundedMap` has made; undefined for any other. */
 export const memberRule = (schema: z.ZodType): MemberRule | undefined => RULES.get(schema);
 
 type Context = Pick<z.RefinementCtx, 'issues'>;
@@ -67,7 +67,7 @@ export function findRepeat<T>(list: readonly T[], toKey: (member: T) => unknown)
  *
  * @param toKey - the key that no two members share
  */
-export function listOf<S extends z.ZodType>(
+export function boundedList<S extends z.ZodType>(
   member: S,
   max: number,
   min = 0,
@@ -107,7 +107,7 @@ export function listOf<S extends z.ZodType>(
 }
 
 /** An object whose names are data: at most `max` of them. */
-export function mapOf<S extends z.ZodType>(member: S, max: number) {
+export function boundedMap<S extends z.ZodType>(member: S, max: number) {
   const map = z.unknown().transform((value, context): Record<string, z.output<S>> => {
     if (!isFields(value)) return refuseType('record', value, context);
     const names = Object.keys(value);
@@ -118,7 +118,7 @@ export function mapOf<S extends z.ZodType>(member: S, max: number) {
   return map;
 }
 
-/** A list of at most `max` numbers that pass a test: a tenth of the time of `listOf`. */
+/** A list of at most `max` numbers that pass a test: a tenth of the time of `boundedList`. */
 export const numberList = <T extends number | null>(isMember: (value: unknown) => value is T, max: number) =>
   z.custom<T[]>((value) => Array.isArray(value) && value.length <= max && value.every(isMember), {
     error: `expected a list of at most ${max} numbers`,

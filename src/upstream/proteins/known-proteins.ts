@@ -10,8 +10,8 @@ import type { ProteinCache } from './protein-cache.ts';
 import { mergeRecords, type ProteinRecord } from './record.ts';
 import {
   absentFromBoth,
+  findMissing,
   findPath,
-  missingOf,
   missingParts,
   NO_PARTS,
   needsNothing,
@@ -114,7 +114,7 @@ export class KnownProteins {
     const failure = this.#failures.get(hash);
     if (record === null || (record === undefined && failure !== undefined)) return undefined;
     if (record === undefined) return needs;
-    const missing = missingOf(record, needs);
+    const missing = findMissing(record, needs);
     // Folding changes the other parts as well.
     if (missing.fold === true && failure === undefined) return needs;
     const open = failure === undefined ? missing : missingParts(missing, failure.needs);
@@ -171,7 +171,7 @@ export class KnownProteins {
     const error = mayPass ? failure : (this.#damage.get(hash) ?? failure);
     if (record === undefined)
       return error ?? drift('The upstream answered, but did not say whether it holds this protein.');
-    const missing = missingOf(record, needs);
+    const missing = findMissing(record, needs);
     if (needsNothing(missing)) return record;
     if (missing.fold === true && error !== undefined) return error;
     const absent = this.#readRecords.has(hash)

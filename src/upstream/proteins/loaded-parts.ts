@@ -3,7 +3,7 @@
 import { UNKNOWN } from '../part.ts';
 import { PARTS, type RequiredParts } from './parts.ts';
 import { mergeRecords, type ProteinRecord } from './record.ts';
-import { missingOf, partNames } from './required-parts.ts';
+import { findMissing, partNames } from './required-parts.ts';
 
 /**
  * Joins two records where one was loaded for needs that the other does not meet. A need that both
@@ -11,7 +11,7 @@ import { missingOf, partNames } from './required-parts.ts';
  */
 export function joinLoaded(other: ProteinRecord, loaded: ProteinRecord, needs: RequiredParts): ProteinRecord {
   const joined = mergeRecords(other, loaded);
-  const errors = partNames(missingOf(joined, needs)).flatMap((name) => {
+  const errors = partNames(findMissing(joined, needs)).flatMap((name) => {
     const { member } = PARTS[name];
     const state = loaded[member];
     return state instanceof Error ? [[member, state]] : [];

@@ -63,7 +63,7 @@ export const missingParts = (needs: RequiredParts, others: RequiredParts): Requi
   subtract(needs, (name) => others[name]);
 
 /** The needs that a record does not meet. A part that failed is not asked for again. */
-export const missingOf = (record: ProteinRecord, needs: RequiredParts): RequiredParts =>
+export const findMissing = (record: ProteinRecord, needs: RequiredParts): RequiredParts =>
   subtract(needs, (name) => heldBy(record, name));
 
 /** Whether only `GET /proteins/{hash}` can give it. */

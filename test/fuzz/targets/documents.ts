@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import { schema } from '../../../src/resolvers/schema.ts';
 import { ask } from '../../subscriptions/support.ts';
-import { documentOf } from '../documents.ts';
+import { writeDocument } from '../documents.ts';
 import { AUTH, checkErrors, type Target } from '../target.ts';
 
 const choices = fc.array(fc.nat(997), { minLength: 8, maxLength: 160 });
 
 export const documents: Target = ({ gateway }) =>
   fc.asyncProperty(choices, async (made) => {
-    const query = documentOf(schema, made);
+    const query = writeDocument(schema, made);
     const answer = await ask(gateway, query, {}, AUTH);
     try {
       checkErrors(answer);

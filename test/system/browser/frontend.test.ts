@@ -6,7 +6,7 @@ import { buildSchema, NoDeprecatedCustomRule, parse, specifiedRules, validate } 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bestFirst } from '../../../examples/frontend/src/rank.ts';
-import { identifiersIn, placeOf } from '../../../examples/frontend/src/search.ts';
+import { findPlace, identifiersIn } from '../../../examples/frontend/src/search.ts';
 import { ManualClock } from '../../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
@@ -96,8 +96,8 @@ it('ranks designs by ipSAE or by ipTM, and those without an interface by pTM beh
 
 it('searches for one record of FASTA as a sequence, and lists several', () => {
   const [a, b] = ['>a\nMALWMRLLPLLALL\nALWGPD\n', '>sp|P69905|HBA\nMVLSPADKTN'];
-  expect(placeOf(a)).toBe('#/sequence/MALWMRLLPLLALLALWGPD');
-  expect(placeOf(a + b)).toBe(`#/table/${encodeURIComponent(`${a}${b}`)}`);
+  expect(findPlace(a)).toBe('#/sequence/MALWMRLLPLLALLALWGPD');
+  expect(findPlace(a + b)).toBe(`#/table/${encodeURIComponent(`${a}${b}`)}`);
   expect(identifiersIn(a + b)).toEqual([a.trim(), b]);
 });
 

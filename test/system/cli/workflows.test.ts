@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 /** The command of each rule or process. */
-const commandsOf = (file: string): Readonly<Record<string, string>> =>
+const readCommands = (file: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [
       ...readFileSync(`${ROOT}examples/workflows/${file}`, 'utf8').matchAll(
@@ -50,8 +50,8 @@ interface Workflow {
   readonly results: string;
 }
 
-const snakemake = commandsOf('Snakefile');
-const nextflow = commandsOf('main.nf');
+const snakemake = readCommands('Snakefile');
+const nextflow = readCommands('main.nf');
 const WORKFLOWS: Readonly<Record<string, Workflow>> = {
   Snakefile: {
     check: (files) => fill(snakemake.check, { '{input}': files }),

@@ -51,7 +51,7 @@ it('submits by POST and watches to the last event', async () => {
 });
 
 it('has the codes of refusals of the whole and of a part', async () => {
-  const codesOf = (error: { graphQLErrors: { extensions: object }[] } | undefined) =>
+  const listCodes = (error: { graphQLErrors: { extensions: object }[] } | undefined) =>
     error?.graphQLErrors.map(({ extensions }) => at(extensions, 'code'));
   const wrong = await client.query('{ nothing }', {});
   expect(wrong.error?.graphQLErrors[0]?.message).toMatch(/nothing/);
@@ -61,5 +61,5 @@ it('has the codes of refusals of the whole and of a part', async () => {
     { fetchOptions: { headers: { authorization: 'Bearer sandbox-revoked' } } },
   );
   expect(part.data).toMatchObject({ limits: { maxItems: 2000 }, batch: null });
-  expect([codesOf(wrong.error), codesOf(part.error)]).toEqual([['BAD_USER_INPUT'], ['UNAUTHENTICATED']]);
+  expect([listCodes(wrong.error), listCodes(part.error)]).toEqual([['BAD_USER_INPUT'], ['UNAUTHENTICATED']]);
 });

@@ -24,7 +24,7 @@ const MANIFESTS = readdirSync(`${ROOT}${FOLDER}`).filter((file) => file.endsWith
 const objects: unknown[] = MANIFESTS.flatMap((file) =>
   parseAllDocuments(read(`${FOLDER}/${file}`)).map((document): unknown => document.toJS()),
 );
-const objectOf = (kind: string, name: string): unknown =>
+const findObject = (kind: string, name: string): unknown =>
   objects.find((object) => at(object, 'kind') === kind && at(object, 'metadata.name') === name);
 
 /** Settings that the gateway documents. */
@@ -144,15 +144,15 @@ describe('the images', () => {
 });
 
 describe.skipIf(NO_REDIS)('Valkey as it is shipped', () => {
-  const commandOf = (kind: string, name: string) =>
-    listAt(objectOf(kind, name), 'spec.template.spec.containers.0.args')
+  const readCommand = (kind: string, name: string) =>
+    listAt(findObject(kind, name), 'spec.template.spec.containers.0.args')
       .join(' ')
       .replace(/ --dir \S+/, '');
   const commands: readonly (readonly [string, string, string])[] = [
     ['compose', 'valkey', String(listAt(compose, 'services.valkey.command').at(-1)).replaceAll('$$', '$')],
     ['compose', 'cache', String(listAt(compose, 'services.cache.command').at(-1)).replaceAll('$$', '$')],
-    ['Kubernetes', 'valkey', commandOf('StatefulSet', 'valkey')],
-    ['Kubernetes', 'cache', commandOf('Deployment', 'cache')],
+    ['Kubernetes', 'valkey', readCommand('StatefulSet', 'valkey')],
+    ['Kubernetes', 'cache', readCommand('Deployment', 'cache')],
   ];
 
   it.each(
@@ -200,13 +200,13 @@ describe.skipIf(NO_REDIS)('Valkey as it is shipped', () => {
 });
 
 describe('the Kubernetes manifests', () => {
-  const deployment = objectOf('Deployment', 'gateway');
+  const deployment = findObject('Deployment', 'gateway');
   const pod = at(deployment, 'spec.template.spec');
   const container = at(pod, 'containers.0');
 
   it('are all of them in the kustomization, the example of the secret aside', () => {
     const listed = listAt(
-      objectOf('Kustomization', 'x') ?? parse(read(`${FOLDER}/kustomization.yaml`)),
+      findObject('Kustomization', 'x') ?? parse(read(`${FOLDER}/kustomization.yaml`)),
       'resources',
     );
     const files = MANIFESTS.map((file) => file.replace('.example', ''));
@@ -219,7 +219,7 @@ describe('the Kubernetes manifests', () => {
   });
 
   it('set settings that there are, from a secret that has them', () => {
-    const secret = entriesAt(objectOf('Secret', 'foldatlas'), 'stringData').map(([name]) => name);
+    const secret = entriesAt(findObject('Secret', 'foldatlas'), 'stringData').map(([name]) => name);
     const fromSecret = listAt(container, 'env').map((entry) => String(at(entry, 'name')));
     for (const name of fromSecret) expect(secret).toContain(name);
     // Others may be added to either.
@@ -286,9 +286,9 @@ describe('the Kubernetes manifests', () => {
   });
 
   it('lead to the gateways by an Ingress or an HTTPRoute that no controller reads in a way of its own', () => {
-    const service = objectOf('Service', 'gateway');
-    const ingress = objectOf('Ingress', 'gateway');
-    const route = objectOf('HTTPRoute', 'gateway');
+    const service = findObject('Service', 'gateway');
+    const ingress = findObject('Ingress', 'gateway');
+    const route = findObject('HTTPRoute', 'gateway');
     // Annotations that controllers read have a prefix.
     for (const object of objects)
       expect(
@@ -317,10 +317,10 @@ describe('the Kubernetes manifests', () => {
 
   it('select the pods that they mean', () => {
     const labels = at(deployment, 'spec.template.metadata.labels');
-    expect(at(objectOf('Service', 'gateway'), 'spec.selector')).toEqual(labels);
-    expect(at(objectOf('PodDisruptionBudget', 'gateway'), 'spec.selector.matchLabels')).toEqual(labels);
-    expect(at(objectOf('NetworkPolicy', 'valkey'), 'spec.ingress.0.from.0.podSelector.matchLabels')).toEqual(
-      labels,
-    );
+    expect(at(findObject('Service', 'gateway'), 'spec.selector')).toEqual(labels);
+    expect(at(findObject('PodDisruptionBudget', 'gateway'), 'spec.selector.matchLabels')).toEqual(labels);
+    expect(
+      at(findObject('NetworkPolicy', 'valkey'), 'spec.ingress.0.from.0.podSelector.matchLabels'),
+    ).toEqual(labels);
   });
 });

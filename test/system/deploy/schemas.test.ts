@@ -34,7 +34,7 @@ describe('compose.yaml', () => {
 });
 
 /** Where the models of an API stand. */
-const modelOf = (apiVersion: string, kind: string): string => {
+const findModel = (apiVersion: string, kind: string): string => {
   const [group = ''] = apiVersion.split('/');
   if (group === 'gateway.networking.k8s.io') return `@kubernetes-models/gateway-api/${apiVersion}/${kind}`;
   if (group === 'monitoring.coreos.com')
@@ -63,7 +63,7 @@ describe('the Kubernetes objects', () => {
     ),
   );
   const load = async (apiVersion: string, kind: string): Promise<Model> =>
-    at(await import(modelOf(apiVersion, kind)), kind) as Model;
+    at(await import(findModel(apiVersion, kind)), kind) as Model;
 
   it.each(objects)('of %s %s are what the API allows', async (apiVersion, kind, object) => {
     const Model = await load(apiVersion, kind);

@@ -8,15 +8,15 @@ const LINES = 400;
 /** Letters of one, two, three and four bytes. */
 const LETTERS = ['a', 'é', '☃', '🧬'];
 /** Longer than all that is gathered before it is written, now and then. */
-const lineOf = (n: number): string => `${LETTERS[n % 4]}`.repeat(n % 50 === 7 ? 40_000 : (n * 37) % 900);
+const writeLine = (n: number): string => `${LETTERS[n % 4]}`.repeat(n % 50 === 7 ? 40_000 : (n * 37) % 900);
 
 const PROGRAM = `
   import { createLogger } from '${new URL('../../../src/telemetry/log.ts', import.meta.url)}';
-  const lineOf = ${lineOf.toString()};
+  const writeLine = ${writeLine.toString()};
   const LETTERS = ${JSON.stringify(LETTERS)};
   const log = createLogger('info', true);
   for (let n = 0; n < ${LINES}; n += 1)
-    log[n % 100 === 1 ? 'warn' : 'info']({ n, text: lineOf(n) }, 'line');
+    log[n % 100 === 1 ? 'warn' : 'info']({ n, text: writeLine(n) }, 'line');
 `;
 
 test('lines of all sizes and letters are written whole, in their order', () => {
@@ -35,7 +35,7 @@ test('lines of all sizes and letters are written whole, in their order', () => {
     .split('\n')
     .map((line) => JSON.parse(line) as { n: number; text: string });
   expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: LINES }, (_, n) => n));
-  for (const { n, text } of lines) expect(text).toBe(lineOf(n));
+  for (const { n, text } of lines) expect(text).toBe(writeLine(n));
 });
 
 const FULL = '/dev/full';

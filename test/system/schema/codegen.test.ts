@@ -114,12 +114,12 @@ const two: SubmitFoldMutation$variables = { input: { items: [{ chains: [{ ligand
 // @ts-expect-error a sequence is a string
 const wrong: SubmitFoldMutationVariables = { input: { items: [{ chains: [{ protein: { sequence: 1 } }] }] } };
 
-export const hashOf = (data: ProteinCardQuery): string | undefined => data.protein?.hash;
-export const urlOf = (data: ProteinCardQuery$data): string | undefined => data.protein?.thumbnail.url;
+export const readHash = (data: ProteinCardQuery): string | undefined => data.protein?.hash;
+export const readUrl = (data: ProteinCardQuery$data): string | undefined => data.protein?.thumbnail.url;
 export const typed: TypedDocumentNode<unknown, SubmitFoldMutationVariables> = SubmitFoldDocument;
 // @ts-expect-error not everything has a name
-export const nameOf = (data: ProteinCardQuery): string => data.protein.name;
-export const messageOf = (result: import('./gql/graphql.ts').SubmitFoldMutation): string => {
+export const readName = (data: ProteinCardQuery): string => data.protein.name;
+export const readMessage = (result: import('./gql/graphql.ts').SubmitFoldMutation): string => {
   const { submitFold } = result;
   return submitFold?.__typename === 'FoldSubmitted' ? submitFold.message : (submitFold?.__typename ?? 'failed');
 };

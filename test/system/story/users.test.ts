@@ -53,7 +53,7 @@ async function leave(page: OpenPage): Promise<void> {
 
 const bash = (command: string) =>
   promisify(execFile)('bash', ['-euo', 'pipefail', '-c', command], { cwd: folder });
-const textOf = async (file: Download): Promise<string> => readFileSync(await file.path(), 'utf8');
+const readText = async (file: Download): Promise<string> => readFileSync(await file.path(), 'utf8');
 
 /** Writes over what the editor of GraphiQL holds, runs it and waits for a text in the answer. */
 async function runInGraphiql(page: Page, query: string, answer: string): Promise<void> {
@@ -131,7 +131,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 300_000 }, () => {
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Table, TSV' }).click(),
     ]);
-    const lines = (await textOf(file))
+    const lines = (await readText(file))
       .trimEnd()
       .split('\n')
       .slice(1)
@@ -197,7 +197,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 300_000 }, () => {
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Scores, TSV' }).click(),
     ]);
-    const rows = (await textOf(table)).trimEnd().split('\n');
+    const rows = (await readText(table)).trimEnd().split('\n');
     expect(rows).toHaveLength(7);
     expect(rows[6]).toContain('out of memory');
     const [archive] = await Promise.all([
