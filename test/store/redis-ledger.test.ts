@@ -9,7 +9,7 @@ import type { Ledger } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { until } from '../subscriptions/support.ts';
 import { createBatch, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
-import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
+import { freePort, NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 
 /** RESP's type of a string of bytes. */
 const BLOB_STRING = 36;
@@ -145,7 +145,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     });
 
     it('is refused at once where it is a cluster: scripts over the keys of a caller would fail', async () => {
-      const cluster = await openRedisPlace('--cluster-enabled', 'yes');
+      const cluster = await openRedisPlace(
+        ...['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())],
+      );
       const assign = ['-p', new URL(cluster.url).port, 'cluster', 'addslotsrange', '0', '16383'];
       expect(spawnSync('redis-cli', assign).status).toBe(0);
       const ledger = openLedger(cluster.url, SECRETS);

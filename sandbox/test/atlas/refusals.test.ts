@@ -192,8 +192,8 @@ const hostileBodies: [name: string, make: (part: number) => string, status: numb
   ['a deep nest', (part) => deep(200_000 * part), 422],
   ['a deep nest in a field', (part) => `{"protein_hashes":${deep(200_000 * part)}}`, 422],
   ['a long hash', (part) => `{"protein_hashes":["${'a'.repeat(100_000 * part)}"]}`, 422],
-  ['bad hashes', (part) => JSON.stringify({ protein_hashes: Array(12_000 * part).fill('bad') }), 422],
-  ['numbers for hashes', (part) => JSON.stringify({ protein_hashes: [...Array(10_000 * part).keys()] }), 422],
+  ['bad hashes', (part) => JSON.stringify({ protein_hashes: Array(4_000 * part).fill('bad') }), 422],
+  ['numbers for hashes', (part) => JSON.stringify({ protein_hashes: [...Array(4_000 * part).keys()] }), 422],
   ['the key of a prototype', () => '{"__proto__":{"protein_hashes":[]}}', 422],
   ['a body that is too large', (part) => ' '.repeat(2 ** 20 * part + 1), 413],
 ];
