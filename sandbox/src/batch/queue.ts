@@ -1,5 +1,5 @@
 // Moves tasks in time: queued, in_progress, done or failed, and cancelled at the 24-hour limit
-// (spec: "States and transitions"). It knows the clock, the store and the folder.
+// (spec: "States and transitions").
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
@@ -37,6 +37,7 @@ export interface Queue {
   hold(on: boolean): void;
   /** Forgets everything; what is still being folded is thrown away. */
   clear(): void;
+  /** What is running is finished in no store any more; a look that waits for it ends. */
   close(): void;
 }
 
@@ -190,6 +191,14 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
     for (const task of again) start(task);
   }
 
+  function clear(): void {
+    for (const cancel of timers) cancel();
+    timers.clear();
+    waiting.clear();
+    running.clear();
+    slots = limits.runningTasks;
+  }
+
   resume();
   return {
     added,
@@ -203,17 +212,10 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
       holding = on;
       fill();
     },
-    clear() {
-      for (const cancel of timers) cancel();
-      timers.clear();
-      waiting.clear();
-      running.clear();
-      slots = limits.runningTasks;
-    },
+    clear,
     close() {
       closed = true;
-      for (const cancel of timers) cancel();
-      timers.clear();
+      clear();
     },
   };
 

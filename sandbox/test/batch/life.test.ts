@@ -234,3 +234,17 @@ test('a task that runs over the 24-hour limit stays in progress and ends as done
   });
   await slow.sandbox.close();
 });
+
+test('a look that waits for tasks which are due ends when the sandbox closes', async () => {
+  const closing = await startHeld();
+  const { data } = await closing.call('submit', batch([fold('MKTAYIAKQR'.repeat(100))], { repeat: 4 }));
+  closing.clock.advance(HOUR);
+  const look = closing.call('list', { batch_id: data.batch_id }).then(
+    () => 'ended',
+    () => 'ended',
+  );
+  // It is answered while the look waits.
+  await closing.call('list', { batch_id: 'nothing' });
+  await closing.sandbox.close();
+  expect(await look).toBe('ended');
+});
