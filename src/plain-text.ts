@@ -31,6 +31,9 @@ const MAX_EXCERPT = 200;
 export const excerpt = (text: string): string =>
   text.length <= MAX_EXCERPT ? text : `${text.slice(0, MAX_EXCERPT)}…`;
 
+/** A text of a caller or of the service in a message, in quotation marks. */
+export const quote = (text: string): string => JSON.stringify(excerpt(text));
+
 export type Cell = string | number | null | undefined;
 
 /** First characters of a formula, also in their wide forms: some programs read `＝` as `=`. */

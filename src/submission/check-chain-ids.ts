@@ -1,7 +1,8 @@
 // Checks the ids of the chains of an item.
 
+import { quote } from '../plain-text.ts';
 import type { Chain } from './chain.ts';
-import { type ItemIssues, quote } from './issues.ts';
+import type { ItemIssues } from './issues.ts';
 import type { Item } from './submission.ts';
 
 /** The chain identifiers that every structure format but PDB can hold. */

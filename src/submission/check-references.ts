@@ -1,9 +1,10 @@
 // Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
 // names).
 
+import { quote } from '../plain-text.ts';
 import type { Chain } from './chain.ts';
 import { checkBond } from './check-bond.ts';
-import { type ItemIssues, quote } from './issues.ts';
+import type { ItemIssues } from './issues.ts';
 import { createReferenceChecks, type ReferenceChecks } from './reference-checks.ts';
 import type { Item } from './submission.ts';
 

@@ -1,11 +1,13 @@
 // Checks a whole submission before anything is sent: all rules of the spec, with paths in the
 // GraphQL input, in time proportional to its size.
+
+import { quote } from '../plain-text.ts';
 import type { Bond } from './bonds.ts';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSizes } from './check-size.ts';
 import type { SubmissionInput } from './input.ts';
-import { type AddIssue, createAddIssue, type Issue, quote } from './issues.ts';
+import { type AddIssue, createAddIssue, type Issue } from './issues.ts';
 import { type ItemMeasure, measureItem } from './measure.ts';
 import { type SmilesSyntax, scanSmiles } from './smiles.ts';
 import { readEnvelope, readSubmission, type Submission } from './submission.ts';

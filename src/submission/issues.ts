@@ -19,12 +19,6 @@ export interface ItemIssues {
   readonly odd: AddIssue;
 }
 
-const MAX_QUOTED = 40;
-
-/** A text of the input, quoted and shortened for a message. */
-export const quote = (text: string): string =>
-  JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}…` : text);
-
 /** Largest number of entries in one list: an input of 16 MiB can have a million mistakes. */
 export const MAX_ISSUES = 1000;
 

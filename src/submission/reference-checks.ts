@@ -1,6 +1,8 @@
 // Checks one reference of an item: to a chain by its id, or to a residue of a chain.
+
+import { quote } from '../plain-text.ts';
 import type { Chain } from './chain.ts';
-import { type ItemIssues, quote } from './issues.ts';
+import type { ItemIssues } from './issues.ts';
 import type { Item } from './submission.ts';
 
 const residueCount = (chain: Chain): number =>

@@ -1,6 +1,6 @@
 // The Batch API, one function for each operation. The `Upstream` holds the caller's bearer token.
 import * as z from 'zod';
-import { excerpt } from '../plain-text.ts';
+import { quote } from '../plain-text.ts';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { readCounts } from './folds/batch-states.ts';
@@ -170,8 +170,7 @@ export async function* listPages(read: (request: ItemsRequest) => Promise<wire.B
 /** @throws UpstreamError UPSTREAM_DRIFT for another task than was asked for */
 export function checkTaskId(taskId: string, { task_id: seen }: Pick<wire.TaskStatus, 'task_id'>): void {
   if (seen == null || seen === taskId) return;
-  const shown = JSON.stringify(excerpt(seen));
-  throw drifted('status', '$.task_id', `expected the task that was asked for, seen ${shown}`);
+  throw drifted('status', '$.task_id', `expected the task that was asked for, seen ${quote(seen)}`);
 }
 
 /** Status of a task; null for an unknown one. @throws UpstreamError RESULT_EXPIRED after 31 days */

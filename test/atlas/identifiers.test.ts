@@ -244,9 +244,10 @@ describe('what people paste', () => {
     ['>sp|P69905|HBA_HUMAN residues 25-54', 'sp| |HBA_HUMAN residues 25-54', 'P69905'],
     [
       '>P69905 Chain OS=Homo sapiens OX=9606 GN=HBA1 R93C',
-      'Chain OS=Homo sapiens OX=9606 GN=HBA1 R9…',
+      'Chain OS=Homo sapiens OX=9606 GN=HBA1 R93C',
       'P69905',
     ],
+    [`>P69905 ${'R93C '.repeat(60)}`, `${'R93C '.repeat(40)}…`, 'P69905'],
     ['AF-P69905-F1-R93C', 'AF- -F1-R93C', 'P69905'],
     ['AF-P69905-F2-model_v4', 'AF- -F2-model_v4', 'P69905'],
     ['a mutant of P69905', 'a mutant of', 'P69905'],

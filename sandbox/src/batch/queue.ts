@@ -37,7 +37,7 @@ export interface Queue {
   hold(on: boolean): void;
   /** Forgets everything; what is still being folded is thrown away. */
   clear(): void;
-  /** What is running is finished in no store any more; a look that waits for it ends. */
+  /** Forgets everything as well, so that a look which waits for a task ends. */
   close(): void;
 }
 

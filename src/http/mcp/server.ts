@@ -13,7 +13,7 @@ import {
 import { type GraphQLSchema, Kind, parse, printType } from 'graphql';
 import * as z from 'zod';
 import { VERSION } from '../../package.ts';
-import { excerpt } from '../../plain-text.ts';
+import { excerpt, quote } from '../../plain-text.ts';
 import { isFields } from '../../upstream/json/is-fields.ts';
 import { MAX_DOCUMENT_CHARACTERS } from '../graphql/plugins/document-limits.ts';
 import { parseClientJson } from '../server/json-body.ts';
@@ -247,7 +247,7 @@ function refuseTool(name: string, mutations: boolean): string | null {
   if (off.includes(name)) return `The tool ${name} is switched off. ${MUTATIONS_OFF}`;
   const names = Object.keys(TOOL_INPUTS).filter((one) => !off.includes(one));
   if (names.includes(name)) return null;
-  return `There is no tool ${JSON.stringify(excerpt(name))}. There are ${names.join(', ')}.`;
+  return `There is no tool ${quote(name)}. There are ${names.join(', ')}.`;
 }
 
 /** @param schema - as clients see it; the resources show its types */

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { readIdentifierList } from '../../lookups/identifier-list.ts';
 import { columnsNamed, PROTEIN_COLUMNS, type ProteinColumn } from '../../lookups/protein-columns.ts';
-import { excerpt } from '../../plain-text.ts';
+import { excerpt, quote } from '../../plain-text.ts';
 import { boundedList } from '../../upstream/json/bounded-schemas.ts';
 import { readBody } from '../exchange.ts';
 import { httpError } from '../failures/errors.ts';
@@ -60,7 +60,7 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
   if (unknown === undefined) return columnsNamed([...REQUIRED, ...names]);
   throw httpError(
     400,
-    `There is no column ${JSON.stringify(excerpt(unknown))}. ` +
+    `There is no column ${quote(unknown)}. ` +
       `There are ${PROTEIN_COLUMNS.map(({ name }) => name).join(', ')}.`,
   );
 }

@@ -1,5 +1,6 @@
 // Reads what people paste as an identifier of a protein: hashes, accessions, entry names, FASTA,
 // cells of tables and addresses of UniProt. A text that holds more than one of these is a fault.
+import { quote } from '../../plain-text.ts';
 import { hashFault, LINE_END } from '../../schema/scalars.ts';
 import { hashSequence } from '../../schema/uniprot.ts';
 import { type Description, readDescription } from './description.ts';
@@ -246,17 +247,14 @@ function readWhole(text: string): Identifier | undefined {
   return { ...read, claim: { description: readDescription(read.entry, description, entryName), otherwise } };
 }
 
-const MAX_QUOTED = 40;
-
 /** The fault of a text that holds an identifier and more: what it means is not known. */
 function leftoverFault(text: string, name: string): Claim['otherwise'] {
   const at = text.toUpperCase().indexOf(name.toUpperCase());
   const beside = `${text.slice(0, at)} ${text.slice(at + name.length)}`
     .replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ')
     .trim();
-  const quoted = beside.length > MAX_QUOTED ? `${beside.slice(0, MAX_QUOTED)}…` : beside;
   return {
-    fault: `holds more than an identifier: "${quoted}" beside ${name}.`,
+    fault: `holds more than an identifier: ${quote(beside)} beside ${name}.`,
     hint: `Give ${name} alone for the protein of that name. For a variant or a part of it give the sequence.`,
   };
 }

@@ -2,6 +2,7 @@
 // their proteins share one bulk call for each 500.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
+import { excerpt } from '../../plain-text.ts';
 import { builder, enumValues } from '../../schema/builder.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Problem, type ProblemShape } from '../../schema/problem.ts';
@@ -15,11 +16,8 @@ import { type Resolved, resolveIdentifiers, resolvingCalls } from './resolve-ide
 
 const MAX_IDS = 5000;
 
-/** Characters of a text that is no identifier, in `requested`. */
-const MAX_QUOTED = 200;
-
 const quoteRequested = (id: string, { status }: Outcome): string =>
-  status === 'NOT_AN_IDENTIFIER' && id.length > MAX_QUOTED ? `${id.slice(0, MAX_QUOTED)}…` : id;
+  status === 'NOT_AN_IDENTIFIER' ? excerpt(id) : id;
 
 const LookupStatus = builder.enumType('LookupStatus', {
   description: 'Whether an identifier led to a protein, or why not; also the column `status` of tables.',

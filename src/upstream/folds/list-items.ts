@@ -1,6 +1,6 @@
 // Reads the items of a page of List, and checks that the page agrees with its counts.
 
-import { excerpt } from '../../plain-text.ts';
+import { quote } from '../../plain-text.ts';
 import type { UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/call.ts';
 import { drifted } from '../http/validate-response.ts';
@@ -20,8 +20,6 @@ export interface ItemsRequest {
 
 /** A page whose items are not read yet. */
 type UnreadPage = Pick<BatchPage, 'batch_id' | 'counts' | 'cursor'> & { readonly items: readonly unknown[] };
-
-const quote = (text: string): string => JSON.stringify(excerpt(text));
 
 /** The id of the task at a position (spec, "Identifiers and envelopes"). */
 export const taskIdAt = (batchId: string, index: number): string =>
