@@ -11,7 +11,7 @@ import time
 import unittest
 import uuid
 
-from foldatlas import AsyncFoldAtlas, FoldAtlas, FoldAtlasError, InputError, chain, parse_input, read_input
+from foldatlas import AlreadySubmitted, AsyncFoldAtlas, FoldAtlas, FoldAtlasError, InputError, chain, parse_input, read_input
 from foldatlas.report import describe_issue
 
 from .test_shapes import ALPHAFOLD, BOLTZ, PROTENIX, SERVER
@@ -133,6 +133,23 @@ class Library(unittest.TestCase):
         tokens = len(CHAIN_A) + len(CHAIN_B)
         self.assertEqual([len(pae)] + sorted({len(row) for row in pae}), [tokens, tokens])
         self.assertGreaterEqual(len(self.atlas.plddt(task)), tokens)
+
+    def test_pays_for_the_same_under_another_label_or_key_only_when_told_to(self):
+        made = items("a")
+        first = self.atlas.submit(made)
+        self.assertEqual(self.atlas.submit(made), first)
+        for call in (
+            lambda **more: self.atlas.submit(made, label="other", **more),
+            lambda **more: self.atlas.submit(made, key="mine %s" % more, **more),
+            lambda **more: self.atlas.submit_all(made, label="other", **more),
+            lambda **more: self.atlas.fold(made, self.folder, label="other", **more),
+        ):
+            with self.assertRaisesRegex(AlreadySubmitted, "Nothing was sent(.|\n)*is batch %s" % first):
+                call()
+            self.assertEqual(len(self.atlas.batches()), 1)
+        second = self.atlas.submit(made, label="other", again="second")
+        self.assertEqual(self.atlas.submit(made, label="other", again="second"), second)
+        self.assertEqual([one["batch_id"] for one in self.atlas.batches()], [second, first])
 
     def test_ranks_by_interfaces_as_the_table_does(self):
         sticky = "MAVILFWCVALIMFAVWLICAVFILMWVCA"

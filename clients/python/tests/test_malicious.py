@@ -66,8 +66,8 @@ ANSWERS = {
         ({"checkFold": {"ok": True, "taskCount": 1, "totalLength": 4, "issues": [ISSUE], "warnings": []}}, lambda atlas, _: atlas.check(ITEMS))
     ],
     documents.SUBMIT: [
-        ({"submitFold": QUEUED}, lambda atlas, _: atlas.submit(ITEMS)),
-        ({"submitFold": REFUSED}, lambda atlas, _: atlas.submit(ITEMS)),
+        ({"submitFold": QUEUED}, lambda atlas, _: atlas.send({"items": ITEMS})),
+        ({"submitFold": REFUSED}, lambda atlas, _: atlas.send({"items": ITEMS})),
     ],
     documents.COUNTS: [({"batch": {"counts": COUNTS}}, lambda atlas, _: atlas._counts("b1", atlas.transport.read))],
     documents.BATCHES: [

@@ -11,7 +11,7 @@ import threading
 import unittest
 from unittest.mock import patch
 
-from foldatlas import FoldAtlas, InputError, Refusal, chain, read_input
+from foldatlas import AlreadySubmitted, FoldAtlas, FoldAtlasError, InputError, Refusal, chain, read_input
 from foldatlas.cli import main
 from foldatlas.journal import Journal
 from foldatlas.parts import split_submission
@@ -309,12 +309,22 @@ class Screens(Folder):
 
     def test_a_screen_that_was_submitted_before_is_refused_unless_it_is_taken_up_or_wanted_again(self):
         self.write("d.fasta", "".join(">d%d\nGIV\n" % n for n in range(2001)))
+        made = read_input(os.path.join(self.designs, "d.fasta"))
         file = os.path.join(self.designs, "d.fasta")
         for code_of_warning in ("ALREADY_SUBMITTED", "EARLIER_OUTCOME_UNKNOWN"):
             self.gateway.warnings = [{"path": "", "code": code_of_warning, "message": "The same input was sent.", "hint": None}]
             code, out, err = self.run_command("fold", file, "--out", self.out)
             self.assertEqual((code, out, self.gateway.paid), (3, "", {}))
             self.assertIn("warning: The same input was sent.\n", err)
+            for items in (made, made.items[:1]):
+                for call in (self.atlas.submit_all, lambda items: self.atlas.fold(items, self.out), self.atlas.submit):
+                    if items is made and call == self.atlas.submit:
+                        continue
+                    with self.assertRaises(AlreadySubmitted) as caught:
+                        call(items)
+                    self.assertEqual((caught.exception.issues, self.gateway.paid), (["The same input was sent."], {}))
+                    self.assertRegex(str(caught.exception), 'again="second"(.|\n)*The same input was sent')
+            self.assertEqual(os.listdir(self.out), [])
         self.gateway.refuse_at = 0
         code, _, err = self.run_command("fold", file, "--out", self.out, "--again", "x")
         self.assertEqual((code, os.listdir(self.out)), (2, []), err)
@@ -326,6 +336,18 @@ class Screens(Folder):
         self.gateway.refuse_at = None
         code, out, _ = self.run_command("fold", file, "--out", self.out)
         self.assertEqual((code, out, len(self.gateway.paid)), (0, "batch-0\nbatch-1\n", 2))
+        for again in ("second", "second", "third"):
+            self.atlas.submit(made.items[:1], again=again)
+        self.assertEqual(len(self.gateway.paid), 4)
+
+    def test_a_journal_that_was_refused_on_its_second_try_stays(self):
+        self.server.answers = [lambda handler: self.gateway.respond(handler), answer(b"", 502)]
+        with self.assertRaises(FoldAtlasError):
+            self.atlas.fold(self.items[:1], self.out)
+        self.gateway.warnings = [{"path": "", "code": "EARLIER_OUTCOME_UNKNOWN", "message": "It was sent.", "hint": None}]
+        with self.assertRaises(AlreadySubmitted):
+            self.atlas.fold(self.items[:1], self.out)
+        self.assertEqual(os.listdir(self.out), ["foldatlas.json"])
 
     def test_more_than_a_batch_is_no_single_submission(self):
         with self.assertRaisesRegex(InputError, "3 batches"):
@@ -415,10 +437,24 @@ class Screens(Folder):
         with self.assertRaisesRegex(InputError, "has not ended"):
             self.atlas.retry_failed(self.out)
         del states["batch-1-00000"]
+        # All items of one batch may have failed: this is its own input, which is paid for again.
+        def warn(batch):
+            self.gateway.warnings = [{"path": "", "code": "ALREADY_SUBMITTED", "message": "It is batch %s." % batch, "hint": None}]
+
+        warn("batch-77")
+        with self.assertRaisesRegex(AlreadySubmitted, "batch-77"):
+            self.atlas.retry_failed(self.out)
+        code, out, err = self.run_command("retry", self.out)
+        self.assertEqual((code, out), (3, ""))
+        self.assertRegex(err, "^warning: It is batch batch-77.\nNothing was sent.*--again second")
+        warn("batch-1")
         self.assertEqual(self.atlas.retry_failed(self.out), ["batch-3"])
         code, out, _ = self.run_command("retry", self.out)
         self.assertEqual((code, out), (0, "batch-3\n"))
         self.assertEqual([item["name"] for item in [*self.gateway.paid.values()][3]], ["d3", "d4007"])
+        warn("batch-77")
+        for _ in range(2):
+            self.assertEqual(self.atlas.retry_failed(self.out, "second"), ["batch-4"])
 
 
     def test_retry_says_that_it_cannot_know_what_failed_in_a_batch_that_the_ledger_lacks(self):

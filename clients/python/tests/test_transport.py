@@ -43,16 +43,17 @@ class Faults(OverServer):
 
     def test_a_submission_is_sent_once(self):
         item = {"chains": [{"protein": {"sequence": "GIV"}}]}
-        self.server.answers = [answer({"errors": [error("RATE_LIMITED", retryable=True)]}, 429)]
+        checked = answer({"data": {"checkFold": CHECKED}})
+        self.server.answers = [checked, answer({"errors": [error("RATE_LIMITED", retryable=True)]}, 429)]
         with self.assertRaises(FoldAtlasError) as caught:
             self.atlas.submit([item])
         self.assertTrue(caught.exception.retryable)
         unknown = {"__typename": "OutcomeUnknown", "message": "It broke.", "hint": None}
-        self.server.answers = [answer({"data": {"submitFold": unknown}})]
+        self.server.answers = [checked, answer({"data": {"submitFold": unknown}})]
         with self.assertRaisesRegex(Refusal, "paid twice") as refused:
             self.atlas.submit([item])
         self.assertEqual(refused.exception.kind, "OutcomeUnknown")
-        self.assertEqual(len(self.server.requests), 2)
+        self.assertEqual(len(self.server.requests), 4)
         keys = {json.loads(body)["variables"]["input"]["idempotencyKey"] for _, _, body in self.server.requests}
         self.assertEqual(len(keys), 1)
 

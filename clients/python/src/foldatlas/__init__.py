@@ -9,7 +9,7 @@
 
 from .aio import AsyncFoldAtlas
 from .client import FoldAtlas
-from .errors import FoldAtlasError, InputError, Refusal, Unreachable
+from .errors import AlreadySubmitted, FoldAtlasError, InputError, Refusal, Unreachable
 from .fold_input import FoldInput, chain
 from .inputs import parse_input
 from .screen import read_input
@@ -17,6 +17,7 @@ from .table import Table
 
 __version__ = "1.0.0"
 __all__ = [
+    "AlreadySubmitted",
     "AsyncFoldAtlas",
     "FoldAtlas",
     "FoldAtlasError",

@@ -58,8 +58,8 @@ class AsyncFoldAtlas:
     async def fold(self, items: Items, folder: Path, **options: Any) -> Table:
         return await asyncio.to_thread(self.sync.fold, items, folder, **options)
 
-    async def retry_failed(self, folder: Path) -> List[str]:
-        return await asyncio.to_thread(self.sync.retry_failed, folder)
+    async def retry_failed(self, folder: Path, again: Optional[str] = None) -> List[str]:
+        return await asyncio.to_thread(self.sync.retry_failed, folder, again)
 
     async def plddt(self, task_id: str) -> List[Optional[float]]:
         return await asyncio.to_thread(self.sync.plddt, task_id)

@@ -17,11 +17,11 @@ from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Text
 
 from . import __version__
 from .client import LOOKUP_COLUMNS, FoldAtlas
-from .errors import FoldAtlasError, InputError, Refusal
+from .errors import AlreadySubmitted, FoldAtlasError, InputError, Refusal
 from .fold_input import FoldInput
 from .inputs import MAX_INPUT_BYTES, decode_input, parse_input
 from .journal import JOURNAL_FILE, Journal
-from .parts import check_parts, send_parts
+from .parts import SENT_BEFORE, check_parts, refuse_to_pay_again, send_parts
 from .ranking import ORDERS
 from .report import describe_alike, describe_issue
 from .saver import plain_file_name
@@ -31,7 +31,7 @@ from .table import Table
 from .text import count_of, for_terminal, plain_text, round_numbers
 
 # Exit codes, the same for every command.
-OK, NOT_ALL_GOOD, UNREACHABLE, PAID_BEFORE, USAGE, DATA, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 64, 65, 130, 143
+OK, NOT_ALL_GOOD, UNREACHABLE, ALREADY_SUBMITTED, USAGE, DATA, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 64, 65, 130, 143
 
 # Commands of the npm package, a program of the same name.
 GATEWAY_COMMANDS = ("serve", "sandbox", "doctor", "mcp", "accept-ledger")
@@ -55,10 +55,6 @@ class Ending(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-class PaidBefore(InputError):
-    """The same input was submitted before, and is not to be paid for again."""
 
 
 class Terminal:
@@ -142,7 +138,7 @@ def make_parser() -> argparse.ArgumentParser:
     fold.add_argument("--check", action="store_true", help="only check: nothing is sent and nothing paid")
     fold.add_argument("--watch", action="store_true", help="follow the batch and save each result when it is there")
     fold.add_argument("--out", metavar="DIR", help="folder for the results (foldatlas-BATCH when not given)")
-    fold.add_argument("--again", metavar="WORD", default="", help="makes the same input another submission, paid for again")
+    _add_again(fold)
 
     check = add("check", run_check, "Check folds and count what they cost; nothing is sent to the service", "foldatlas check designs/")
     _add_input(check)
@@ -164,6 +160,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     retry = add("retry", run_retry, "Submit the failed items of a folder of results again; they are paid for again", "foldatlas retry results")
     retry.add_argument("folder", metavar="DIR", help="folder that foldatlas fold --out made")
+    _add_again(retry)
 
     batches = add("batches", run_batches, "List your latest batches, newest first", "foldatlas batches --first 5")
     batches.add_argument("--first", metavar="N", type=_count, default=20, help="how many, 20 when not given")
@@ -185,6 +182,10 @@ def _add_input(command: argparse.ArgumentParser) -> None:
     command.add_argument("--model", metavar="NAME", help="model that folds")
     command.add_argument("--pae", action="store_true", help="also predict the aligned error of every item, which ipSAE needs")
     command.add_argument("--pair-iptm", action="store_true", help="also predict the ipTM of each pair of chains")
+
+
+def _add_again(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--again", metavar="WORD", default="", help="makes the same input another submission, paid for again")
 
 
 def _add_batches(command: argparse.ArgumentParser) -> None:
@@ -344,15 +345,13 @@ def run_fold(args: Any, terminal: Terminal) -> int:
     client = _client(args, terminal)
     submission = make_submission(made, _options(args), args.again)
     journal = None if args.out is None else Journal.open(args.out)
-    # What is taken up from a journal has its key, with which nothing is paid twice.
-    may_pay_again = bool(args.again) or (journal is not None and journal.submission is not None)
 
     def report(check: Dict[str, Any]) -> None:
         say_some(terminal, warning_lines(check))
         if check["ok"]:
             terminal.say(price_text(check))
-            if not may_pay_again and any(one["code"] in SENT_BEFORE for one in check["warnings"]):
-                _ask_to_pay_again(terminal)
+        if not args.again:
+            refuse_to_pay_again(check, lambda: terminal.ask("The same was submitted before. Pay for it again?"))
 
     try:
         # Without a folder the keys alone keep the same input from being paid twice.
@@ -373,19 +372,6 @@ def run_fold(args: Any, terminal: Terminal) -> int:
             return _save(client, args, terminal, batches)
     terminal.say("Follow it with: " + _command(args, "results", *batches))
     return OK
-
-
-#: Codes of warnings that the same input was sent before, under another key or without one.
-SENT_BEFORE = ("ALREADY_SUBMITTED", "EARLIER_OUTCOME_UNKNOWN")
-
-
-def _ask_to_pay_again(terminal: Terminal) -> None:
-    """Raises PaidBefore unless the user wants it."""
-    if not terminal.ask("The same was submitted before. Pay for it again?"):
-        raise PaidBefore(
-            "Nothing was sent, because the same was submitted before. To pay for it again, add --again with a word "
-            "of yours, such as --again second."
-        )
 
 
 def warning_lines(found: Dict[str, Any]) -> List[str]:
@@ -431,7 +417,11 @@ def run_rank(args: Any, terminal: Terminal) -> int:
 
 
 def run_retry(args: Any, terminal: Terminal) -> int:
-    batches = _client(args, terminal).retry_failed(args.folder)
+    try:
+        batches = _client(args, terminal).retry_failed(args.folder, args.again)
+    except AlreadySubmitted as error:
+        say_some(terminal, ["warning: " + line for line in error.issues])
+        raise
     out("".join(one + "\n" for one in batches))
     terminal.say("Follow it with: " + _command(args, "results", *batches) if batches else "Nothing failed.")
     return OK
@@ -613,9 +603,13 @@ def main(words: Optional[List[str]] = None) -> int:
         # The reader has enough, as `head` does. Nothing more can be written, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except AlreadySubmitted as error:
+        # The warnings of the check have named the earlier batch.
+        terminal.say(str(error).split("\n", 1)[0])
+        return ALREADY_SUBMITTED
     except InputError as error:
         terminal.say(str(error))
-        return PAID_BEFORE if isinstance(error, PaidBefore) else DATA
+        return DATA
     except Refusal as error:
         terminal.say("%s: %s" % (error.kind, error))
         return UNREACHABLE

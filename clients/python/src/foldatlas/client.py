@@ -6,13 +6,14 @@ import os
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Union
 
 from . import documents
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
 from .fold_input import FoldInput
 from .journal import Journal
-from .parts import check_parts, failed_items, send_parts, split_submission
+from .parts import Report, check_parts, failed_items, refuse_to_pay_again, send_parts, split_submission
 from .ranking import merge_rankings, read_order
 from .report import describe_issue, translate_issue
 from .shapes import describe
@@ -224,7 +225,8 @@ class FoldAtlas:
         another submission of the same input, which is paid for again; `key` is a key of your own.
         `notify` is an address that the gateway calls when every task has ended (docs/clients.md).
 
-        Raises InputError for an input that cannot be folded, Refusal where nothing was queued or
+        Raises AlreadySubmitted where the same was submitted under another key or label and `again` is
+        not given, InputError for an input that cannot be folded, Refusal where nothing was queued or
         (kind OutcomeUnknown) nobody knows. Either way nothing was sent a second time.
         """
         notified = None if notify is None else {"url": notify}
@@ -233,7 +235,7 @@ class FoldAtlas:
         count = len(split_submission(submission))
         if count > 1:
             raise InputError("This makes %d batches of at most {:,} tasks: use submit_all or fold.".format(MAX_TASKS) % count)
-        return self.send(submission, items)["batch_id"]
+        return send_parts(self, submission, items, report=_refuse_second(again))["batch_ids"][0]
 
     def submit_all(self, items: Items, **options: Any) -> List[str]:
         """The same for any number of tasks, with the options of `submit`. @returns the ids of the batches, in order
@@ -244,7 +246,7 @@ class FoldAtlas:
         again, key, notify = options.pop("again", None), options.pop("key", None), options.pop("notify", None)
         notified = None if notify is None else {"url": notify}
         submission = make_submission(items, {**options, "notify": notified}, again, key)
-        return send_parts(self, submission, items)["batch_ids"]
+        return send_parts(self, submission, items, report=_refuse_second(again))["batch_ids"]
 
     def send(self, submission: Mapping[str, Any], items: Optional[Items] = None, first: Optional[int] = None) -> Dict[str, Any]:
         """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings` as `check` has them
@@ -450,16 +452,18 @@ class FoldAtlas:
         anything is sent. The options are those of `submit`.
         """
         options = {"label": label, "repeat": repeat, "model": model}
-        batches = Journal.open(folder).submit(self, make_submission(items, options, again, key), items)["batch_ids"]
+        submission = make_submission(items, options, again, key)
+        batches = Journal.open(folder).submit(self, submission, items, _refuse_second(again))["batch_ids"]
         for _ in self.results(batches, folder):
             pass
         return self.rank(batches)
 
-    def retry_failed(self, folder: Path) -> List[str]:
+    def retry_failed(self, folder: Path, again: Optional[str] = None) -> List[str]:
         """Submits the items of a folder's batches of which every repeat failed or was cancelled; they are paid for again.
 
         Returns the ids of the new batches, none where nothing failed. The same failures are
-        submitted once, however often this is called. Raises InputError before every task has ended.
+        submitted once, however often this is called. Raises InputError before every task has ended,
+        and AlreadySubmitted where you submitted the same items yourself; `again`, a word, pays all the same.
         """
         journal = Journal.open(folder)
         if not journal.batch_ids or journal.submission is None:
@@ -470,9 +474,10 @@ class FoldAtlas:
         if not items:
             return []
         rest = {name: value for name, value in journal.submission.items() if name not in ("items", "idempotencyKey")}
-        again = "retry of " + " ".join(journal.batch_ids)
         submission = {**rest, "items": items}
-        return send_parts(self, {**submission, "idempotencyKey": submission_key(submission, again)})["batch_ids"]
+        submission["idempotencyKey"] = submission_key(submission, " ".join(["retry of", *journal.batch_ids, *([again] if again else [])]))
+        report = None if again else partial(refuse_to_pay_again, own=journal.batch_ids)
+        return send_parts(self, submission, report=report)["batch_ids"]
 
     def plddt(self, task_id: str) -> List[Optional[float]]:
         """Confidence of each token of a fold, 0 to 100."""
@@ -552,6 +557,11 @@ class FoldAtlas:
                     patience.wait(error)
                 except (FoldAtlasError, OSError):
                     return str(error)
+
+
+def _refuse_second(again: Optional[str]) -> Optional[Report]:
+    """Refuses a second payment that `again` does not ask for."""
+    return None if again else refuse_to_pay_again
 
 
 def _each_batch(batches: Batches) -> List[str]:

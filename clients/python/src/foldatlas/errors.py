@@ -67,6 +67,13 @@ class InputError(ValueError):
         super().__init__("\n".join([message, *self.issues[:MAX_TOLD_MISTAKES]]))
 
 
+class AlreadySubmitted(InputError):
+    """The same input was submitted before, under another key or label, and would be paid for again. Nothing was sent.
+
+    `issues` names the earlier batch, or says that the outcome is not known.
+    """
+
+
 class Refusal(FoldAtlasError):
     """A submission that the gateway or the service refused; nothing was charged, except where `kind` is OutcomeUnknown.
 

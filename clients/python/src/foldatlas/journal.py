@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
-from .errors import FoldAtlasError, InputError, Refusal, Unreachable
+from .errors import AlreadySubmitted, FoldAtlasError, InputError, Refusal, Unreachable
 from .fold_input import FoldInput
 from .parts import Report, send_parts, split_submission
 from .submission import Items
@@ -125,6 +125,8 @@ def _is_not_queued(error: Exception, is_first_try: bool) -> bool:
 
     Only a mistake in the input says something about earlier tries.
     """
+    if isinstance(error, AlreadySubmitted):
+        return is_first_try
     if isinstance(error, InputError):
         return True
     if not is_first_try:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from .errors import InputError, join_mistakes
-from .report import describe_issue
+from .errors import AlreadySubmitted, InputError, join_mistakes
+from .report import describe_alike, describe_issue
 from .submission import Items
 from .text import count_of
 from .trust import MAX_TASKS
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 #: Gets the answer of a check before anything is sent.
 Report = Callable[[Dict[str, Any]], None]
+
+#: Codes of warnings that the same input was sent before, under another key or without one.
+SENT_BEFORE = ("ALREADY_SUBMITTED", "EARLIER_OUTCOME_UNKNOWN")
 
 
 def split_submission(submission: Mapping[str, Any]) -> List[Tuple[int, Dict[str, Any]]]:
@@ -63,6 +66,20 @@ def check_parts(client: "FoldAtlas", submission: Mapping[str, Any], items: Items
         for name in ("issues", "warnings", "taskCount", "totalLength"):
             total[name] = total[name] + (found[name] or 0 if name.endswith(("Count", "Length")) else found[name])
     return total
+
+
+def refuse_to_pay_again(check: Mapping[str, Any], ask: Callable[[], bool] = lambda: False, own: Sequence[str] = ()) -> None:
+    """Raises AlreadySubmitted where a check says that the same was submitted before, unless `ask` says yes.
+
+    An earlier batch may be one of `own`.
+    """
+    earlier = [one for one in check["warnings"] if one["code"] in SENT_BEFORE and not any(batch in one["message"] for batch in own)]
+    if earlier and not ask():
+        raise AlreadySubmitted(
+            "Nothing was sent, because the same was submitted before. To pay for it again, give a word of yours: "
+            'again="second" in Python, --again second in a shell.',
+            describe_alike(earlier),
+        )
 
 
 def send_parts(
