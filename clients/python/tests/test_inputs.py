@@ -40,6 +40,43 @@ class FileNames(unittest.TestCase):
             self.assertEqual(file_names(tasks), {"b-00000": first, "b-00001": file})
 
 
+AF3 = {"dialect": "alphafold3", "version": 2, "modelSeeds": [1], "sequences": [{"protein": {"id": "A", "sequence": "GIV"}}]}
+SERVED = {"dialect": "alphafoldserver", "version": 1, "sequences": [{"proteinChain": {"sequence": "GIV", "count": 1}}]}
+NIX = {"sequences": [{"proteinChain": {"sequence": "GIV", "count": 1}}], "covalent_bonds": []}
+
+
+class ItemNames(unittest.TestCase):
+    #: The name of the file, its text, and the names of its items.
+    TABLE = (
+        ("design.json", json.dumps(AF3), ["design"]),
+        ("design.json", json.dumps({**AF3, "name": "job"}), ["job"]),
+        ("jobs.json", json.dumps([SERVED]), ["jobs"]),
+        ("jobs.json", json.dumps([SERVED, {**SERVED, "name": "second"}, SERVED]), ["jobs_1", "second", "jobs_3"]),
+        ("jobs.json", json.dumps([NIX]), ["jobs"]),
+        ("jobs.json", json.dumps([{**NIX, "name": "first"}, NIX]), ["first", "jobs_2"]),
+        ("dir.d/my.design.yaml", "sequences: [{ protein: { id: A, sequence: GIV } }]\n", ["my.design"]),
+        ("boltz.fasta", ">A|protein|\nGIV\n>B|ccd\nATP\n", ["boltz"]),
+        ("boltz.fasta", ">A|protein|empty\nGIV\n", ["boltz"]),
+        ("chai.fasta", ">protein|name=A\nGIV\n>ligand|name=B\nCCO\n", ["chai"]),
+        ("chai.fasta", ">protein|name=insulin\nGIV\n", ["insulin"]),
+        ("plain.fasta", ">a\nGIV\n>b|protein\nGIV\n", ["a", "b"]),
+        ("plain.fasta", ">\nGIV\n", ["plain"]),
+        ("plain.fasta", ">\nGIV\n>b\nGIV\n", ["plain_1", "b"]),
+        ("table.csv", "sequence\nGIV\n", ["table"]),
+        ("table.tsv", "name\tsequence\na\tGIV\n\tGIV\n", ["a", "table_2"]),
+        ("-", ">A|protein|\nGIV\n>B|ccd\nATP\n", ["input"]),
+        ("x" * 300 + ".fa", ">\nGIV\n", ["x" * 200]),
+        ("own.yaml", "items: [{ chains: [{ protein: { sequence: GIV } }] }]\n", [None]),
+    )
+
+    def test_an_item_is_called_as_in_its_file_else_as_its_file(self):
+        for file, text, names in self.TABLE:
+            with self.subTest(file[:20], text=text):
+                self.assertEqual([item.get("name") for item in parse_input(text, file).items], names)
+        with self.assertRaisesRegex(InputError, "no UTF-8"):
+            parse_input(">\nGIV\n", "\udcff.fa")
+
+
 class Fasta(unittest.TestCase):
     def test_a_record_is_an_item_and_a_colon_stands_between_chains(self):
         made = parse_input("\ufeff>sp|P01308|INS_HUMAN Insulin\nGIVEQ\nCC*\n>dimer\nGIV:FVN\n>\nGIV\n")
@@ -48,7 +85,7 @@ class Fasta(unittest.TestCase):
             [
                 {"name": "sp|P01308|INS_HUMAN Insulin", "chains": [{"protein": {"sequence": "GIVEQCC"}}]},
                 {"name": "dimer", "chains": [{"protein": {"sequence": "GIV"}}, {"protein": {"sequence": "FVN"}}]},
-                {"chains": [{"protein": {"sequence": "GIV"}}]},
+                {"name": "input_3", "chains": [{"protein": {"sequence": "GIV"}}]},
             ],
         )
 
@@ -67,6 +104,7 @@ class Fasta(unittest.TestCase):
             made.items,
             [
                 {
+                    "name": "input",
                     "chains": [
                         {"protein": {"ids": ["A"], "sequence": "GIV"}},
                         {"ligand": {"ids": ["B"], "ccd": ["ATP"]}},
@@ -85,7 +123,7 @@ class Fasta(unittest.TestCase):
         )
         made = parse_input(">protein|name=first\nGIV\n>ligand|name=second\nCCO\n")
         self.assertEqual(
-            made.items, [{"chains": [{"protein": {"sequence": "GIV"}}, {"ligand": {"smiles": "CCO"}}]}]
+            made.items, [{"name": "input", "chains": [{"protein": {"sequence": "GIV"}}, {"ligand": {"smiles": "CCO"}}]}]
         )
         self.assertIn("as Chai does", made.warnings[0])
         with self.assertRaisesRegex(InputError, "same chain id"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ Item = Dict[str, Any]
 
 LIGANDS = ("smiles", "ccd")
 KINDS = (*POLYMERS, *LIGANDS)
+#: The gateway takes no longer names.
+MAX_NAME_CHARACTERS = 200
 
 
 @dataclass
@@ -33,6 +36,24 @@ class FoldInput:
     files: List[Tuple[str, int]] = field(default_factory=list)
     #: Positions of the items in our own form, in which residues count from 0.
     own_items: Set[int] = field(default_factory=set)
+
+
+def read_stem(file: str) -> str:
+    """The name of a file without its ending, which names its items; "input" for standard input. Raises InputError where it is no UTF-8."""
+    stem = os.path.splitext(os.path.basename(file))[0]
+    if any("\ud800" <= char <= "\udfff" for char in stem):
+        raise InputError("the name of the file is no UTF-8.")
+    return "input" if file == "-" else stem
+
+
+def item_name(stem: str, number: int, count: int) -> str:
+    """The name of an item that has none in its file: that of the file, numbered from 1 where it has several items."""
+    return (stem if count == 1 else "%s_%d" % (stem, number))[:MAX_NAME_CHARACTERS]
+
+
+def name_items(items: Sequence[Item], stem: str) -> List[Item]:
+    """The items, those without a name by `item_name`."""
+    return [{"name": item_name(stem, number, len(items)), **item} for number, item in enumerate(items, 1)]
 
 
 def chain(kind: str, value: str, ids: Union[None, str, Sequence[str]] = None) -> Dict[str, Any]:

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -20,7 +21,7 @@ from .boltz import read_boltz
 from .draft import POLYMERS, Draft
 from .errors import InputError
 from .fasta import parse_fasta
-from .fold_input import KINDS, FoldInput, Item, chain, chain_places
+from .fold_input import KINDS, FoldInput, Item, chain, chain_places, item_name, name_items, read_stem
 from .own import check_own
 from .protenix import SERVER_KINDS, read_protenix
 from .shapes import MAX_SHOWN_CHARACTERS, Mistakes, Node, OddInteger, describe
@@ -60,20 +61,26 @@ def decode_input(data: bytes, name: str) -> str:
 
 
 def parse_input(text: str, name: Optional[str] = None) -> FoldInput:
-    """The same for text. `name` is that of the file, whose ending tells CSV from TSV; "input" when left out."""
+    """The same for text. `name` is that of the file, whose ending tells CSV from TSV; "input" when left out.
+
+    An item without a name in its file is called as the file, but in our own form, which is sent as it is.
+    """
     name = "input" if name is None else name
+    stem = read_stem(name)
     plain = text.lstrip("\ufeff \t\r\n")
     ending = os.path.splitext(name)[1].lower()
     if not plain:
         raise InputError("%s is empty." % name)
     if plain.startswith(">"):
-        return parse_fasta(plain, ending in NUCLEIC_ENDINGS)
+        made = parse_fasta(plain, ending in NUCLEIC_ENDINGS)
+        return replace(made, items=name_items(made.items, stem))
     if ending in (".csv", ".tsv"):
-        return parse_table(text, "\t" if ending == ".tsv" else ",")
+        made = parse_table(text, "\t" if ending == ".tsv" else ",")
+        return replace(made, items=name_items(made.items, stem))
     is_bare = ending not in DOCUMENT_ENDINGS and not plain.rstrip().endswith(":") and _BARE_SEQUENCE.fullmatch(plain)
     if is_bare or ending in FASTA_ENDINGS or re.search(r"^>", plain, re.MULTILINE):
         raise InputError("%s: something stands before the first header. Begin with a line such as `>name`, and the sequence behind it." % name)
-    return parse_document(_load(text, name), os.path.splitext(os.path.basename(name))[0])
+    return parse_document(_load(text, name), stem)
 
 
 def _load(text: str, name: str) -> Any:
@@ -269,7 +276,10 @@ def _is_job(document: Any) -> bool:
 def _read_jobs(jobs: Sequence[Tuple[str, Any]], name: str) -> FoldInput:
     """Items of other programs' jobs. Raises InputError with the mistakes of all of them."""
     mistakes = Mistakes()
-    drafts = [mistakes.read(partial(_read_job, Node(job, place, mistakes), name)) for place, job in jobs]
+    drafts = [
+        mistakes.read(partial(_read_job, Node(job, place, mistakes), item_name(name, number, len(jobs))))
+        for number, (place, job) in enumerate(jobs, 1)
+    ]
     mistakes.finish()
     return _join(drafts)
 

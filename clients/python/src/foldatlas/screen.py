@@ -7,7 +7,7 @@ import re
 from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from .errors import InputError, join_mistakes
-from .fold_input import FoldInput, Item
+from .fold_input import MAX_NAME_CHARACTERS, FoldInput, Item, read_stem
 from .inputs import DOCUMENT_ENDINGS, FASTA_ENDINGS, read_file
 from .journal import JOURNAL_FILE
 from .saver import fold_case, plain_file_name
@@ -15,8 +15,6 @@ from .saver import fold_case, plain_file_name
 Path = Union[str, "os.PathLike[str]"]
 
 ENDINGS = (*FASTA_ENDINGS, *DOCUMENT_ENDINGS, ".csv", ".tsv")
-#: The gateway takes no longer names.
-MAX_NAME_CHARACTERS = 200
 MAX_TOLD_NAMES = 5
 
 
@@ -137,13 +135,15 @@ def _without_path(message: str, file: str) -> str:
 
 
 def _item_names(file: str, items: Sequence[Item]) -> List[str]:
-    """The file's name without its ending, and behind it the item's name or number where a file has several."""
-    stem = os.path.splitext(os.path.basename(file))[0]
-    if any("\ud800" <= char <= "\udfff" for char in stem):
-        raise InputError("the name of the file is no UTF-8.")
+    """The file's name without its ending, and behind it the item's name or number where a file has several.
+
+    A name that begins with that of the file is left as it is.
+    """
+    stem = read_stem(file)
     if len(items) == 1:
         return [stem[:MAX_NAME_CHARACTERS]]
-    return [("%s_%s" % (stem, item.get("name") or number))[:MAX_NAME_CHARACTERS] for number, item in enumerate(items, 1)]
+    names = [str(item.get("name") or number) for number, item in enumerate(items, 1)]
+    return [(name if name.startswith(stem + "_") else "%s_%s" % (stem, name))[:MAX_NAME_CHARACTERS] for name in names]
 
 
 def _same_names(items: Sequence[Item]) -> List[str]:
