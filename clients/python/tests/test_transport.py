@@ -125,6 +125,13 @@ class Faults(OverServer):
         self.assertNotRegex(said.getvalue(), "(?m)^Submitted before")
         self.assertNotRegex(said.getvalue(), "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
+    def test_files_and_pipes_get_utf_8_whatever_the_code_page_is(self):
+        self.server.answers = [answer({"data": {"label": "β-strand – 龍"}})]
+        words = [sys.executable, "-m", "foldatlas", "query", "-", "--url", self.atlas.transport.url]
+        env = {**os.environ, "PYTHONPATH": os.path.join(os.path.dirname(__file__), "..", "src"), "PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252"}
+        ran = subprocess.run(words, input=b"{ label }", env=env, capture_output=True, check=True)
+        self.assertIn("β-strand – 龍", ran.stdout.decode("utf-8"))
+
     def test_a_query_keeps_the_data_beside_its_errors(self):
         data = {"a": {"name": "Insulin"}, "b": None}
         wrong = {"message": "It is none.", "path": ["b"], "extensions": {"code": "BAD_USER_INPUT"}}

@@ -581,8 +581,9 @@ def main(words: Optional[List[str]] = None) -> int:
 
     signal.signal(signal.SIGTERM, terminate)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # The answers may have half a character, or one that this terminal cannot show.
-        sys.stdout.reconfigure(errors="backslashreplace")
+        # The answers may have half a character, or one that this terminal cannot show. Files and
+        # pipes get UTF-8 on Windows, too, where Python would write the code page of the country.
+        sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
     parser = make_parser()
     words = sys.argv[1:] if words is None else words
     try:
