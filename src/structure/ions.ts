@@ -1,5 +1,7 @@
 // Components of one atom, and the formal charge that the Chemical Component Dictionary gives them.
 
+import type { ModelAtom, ModelResidue } from './model.ts';
+
 /** An ion: the name and element of its only atom, and its charge. */
 export interface Ion {
   readonly atom: string;
@@ -24,8 +26,9 @@ export const IONS: ReadonlyMap<string, Ion> = new Map(
   }),
 );
 
-/** The charge of the only atom of a component; undefined for all that is no ion. */
-export function ionCharge(component: string, element: string): number | undefined {
-  const ion = IONS.get(component.toUpperCase());
-  return ion?.element.toUpperCase() === element.toUpperCase() ? ion.charge : undefined;
+/** The formal charge of an atom: its own, else that of an ion; undefined where neither is known. */
+export function findCharge({ name, atoms }: ModelResidue, atom: ModelAtom): number | undefined {
+  if (atom.charge !== undefined || atoms.length > 1) return atom.charge;
+  const ion = IONS.get(name.toUpperCase());
+  return ion?.element.toUpperCase() === atom.element.toUpperCase() ? ion.charge : undefined;
 }

@@ -2,7 +2,7 @@
 import { type CifRow, type CifTable, cifItems, cifLines, cifLoop, cifValue } from './cif.ts';
 import { type BondEnd, type Connection, findConnections } from './connections.ts';
 import { type Asym, type Entity, isPolymer, type PolymerEntity, readEntities } from './entities.ts';
-import { ionCharge } from './ions.ts';
+import { findCharge } from './ions.ts';
 import type { ModelResidue, StructureFile, StructureModel } from './model.ts';
 import { describeEntity, modelCifTables, sequenceNumber } from './model-cif.ts';
 import { findResidue } from './residues.ts';
@@ -200,14 +200,13 @@ function atomLines(asyms: readonly Asym[]): string[] {
   const lines: string[] = [];
   for (const asym of asyms) {
     const [label, chain] = [cifValue(asym.id), cifValue(asym.chain)];
-    for (const [k, { name, number, insertion, hetero, atoms }] of asym.residues.entries()) {
+    for (const [k, residue] of asym.residues.entries()) {
+      const { name, number, insertion, hetero, atoms } = residue;
       const component = cifValue(name);
       const group = hetero ? 'HETATM' : 'ATOM';
       const place = [sequenceNumber(asym, k), insertion || null].map(cifValue).join(' ');
       const labels = `. ${component} ${label} ${asym.entity.id} ${place}`;
       const authors = `${number} ${component} ${chain}`;
-      const [only] = atoms.length === 1 ? atoms : [];
-      const ion = only && ionCharge(name, only.element);
       // Nearly always the same for all atoms of a residue.
       let [occupancy, b, factors] = [Number.NaN, Number.NaN, ''];
       for (const atom of atoms) {
@@ -218,7 +217,7 @@ function atomLines(asyms: readonly Asym[]): string[] {
         const own = cifValue(atom.name);
         const values = `${atom.x.toFixed(3)} ${atom.y.toFixed(3)} ${atom.z.toFixed(3)} ${factors}`;
         const id = `${group} ${lines.length + 1} ${cifValue(atom.element)} ${own}`;
-        const charge = cifValue(atom.charge ?? ion);
+        const charge = cifValue(findCharge(residue, atom));
         lines.push(`${id} ${labels} ${values} ${charge} ${authors} ${own} 1`);
       }
     }

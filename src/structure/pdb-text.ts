@@ -1,6 +1,7 @@
 // Writes a structure as PDB text, within the limits of its columns.
 import { type BondEnd, type Connection, findConnections } from './connections.ts';
 import { readEntities } from './entities.ts';
+import { findCharge } from './ions.ts';
 import type { ModelAtom, ModelChain, ModelResidue, StructureFile, StructureModel } from './model.ts';
 import { distanceBetween, findBonds } from './molecules.ts';
 import {
@@ -22,6 +23,10 @@ const MAX_RESIDUES = 9_999;
 const atomNameColumns = ({ name, element }: ModelAtom): string =>
   element.length === 1 && name.length < 4 ? ` ${name}`.padEnd(4) : name.padEnd(4);
 
+/** Such as "2+"; empty where no charge is known, and for none. */
+const chargeColumns = (charge: number | undefined): string =>
+  charge === undefined || charge === 0 ? '' : `${Math.abs(charge)}${charge < 0 ? '-' : '+'}`;
+
 function atomLine(serial: number, chain: ModelChain, residue: ModelResidue, atom: ModelAtom): string {
   const place = [atom.x, atom.y, atom.z].map((v) => v.toFixed(3).padStart(8)).join('');
   return [
@@ -30,7 +35,7 @@ function atomLine(serial: number, chain: ModelChain, residue: ModelResidue, atom
     ` ${atomNameColumns(atom)} ${residue.name.padStart(3)} ${residueColumns({ ...residue, chain: chain.id })}`,
     `   ${place}`,
     `${atom.occupancy.toFixed(2).padStart(6)}${atom.b.toFixed(2).padStart(6)}`,
-    `          ${atom.element.padStart(2)}`,
+    `          ${atom.element.padStart(2)}${chargeColumns(findCharge(residue, atom))}`,
   ].join('');
 }
 

@@ -1,6 +1,7 @@
 // The files of structures as other programs read them: DSSP, gemmi, Biopython, RDKit, Open Babel
 // and Mol*, and the dictionaries that mmCIF names. All from Debian: apt install
-// dssp gemmi pdb-tools python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data.
+// dssp gemmi pdb-tools python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data
+// tortoize voronota.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +37,9 @@ const PDBX = '/usr/share/libcifpp/mmcif_pdbx.dic';
 const MODELCIF = process.env.MODELCIF_DICTIONARY ?? '/usr/share/libcifpp/mmcif_ma.dic';
 const MISSING =
   process.env.CI === undefined &&
-  !(existsSync('/usr/bin/mkdssp') && existsSync('/usr/bin/pdb_fromcif') && existsSync(PDBX));
+  ![PDBX, ...['mkdssp', 'pdb_fromcif', 'tortoize', 'voronota'].map((name) => `/usr/bin/${name}`)].every(
+    (path) => existsSync(path),
+  );
 
 interface Read {
   readonly chains: Readonly<Record<string, readonly [name: string, number: number, elements: string[]][]>>;
@@ -273,6 +276,24 @@ describe.skipIf(MISSING)('files of structures', () => {
     }
   });
 
+  it('are the same atoms and angles to Voronota and tortoize in both formats', async () => {
+    const balls = (format: string, ending: string, name: string) =>
+      run('bash', [
+        '-c',
+        `voronota get-balls-from-atoms-file --annotated --include-heteroatoms --input-format ${format} < "$0"`,
+        join(folder, `${name}.${ending}`),
+      ]).then(({ stdout }) => stdout.replace(/a<\d+>/g, '').split('\n'));
+    for (const name of ['insulin', 'complex', 'glycan', 'atlas']) {
+      const pdb = await balls('pdb', 'pdb', name);
+      expect(pdb.length, name).toBeGreaterThan(90);
+      expect(await balls('mmcif', 'cif', name), name).toEqual(pdb);
+    }
+    const angles = (ending: string) => run('tortoize', [join(folder, `insulin.${ending}`)]);
+    const { stdout } = await angles('cif');
+    expect(stdout).toContain('"ramachandran-z"');
+    expect((await angles('pdb')).stdout).toBe(stdout);
+  });
+
   it('break no rule of the dictionaries that they name', () => {
     // Features are of version 1.4.7; that of Debian is older.
     const isNewer = (fault: string) =>
@@ -359,6 +380,68 @@ describe.skipIf(MISSING)('files of structures', () => {
         expect(seen.faults.filter((fault) => !/per-feature/.test(fault))).toEqual([]);
       }
   });
+});
+
+/** Columns of `_atom_site` that programs ask for, by the source that reads them (November 2026). */
+const ATOM_COLUMNS: Readonly<Record<string, string>> = {
+  // Each is looked up without a default, so that a missing one is a TypeError.
+  'pdb-tools, pdbtools/pdb_fromcif.py':
+    'pdbx_PDB_model_num group_PDB auth_atom_id type_symbol label_alt_id auth_comp_id auth_asym_id auth_seq_id ' +
+    'pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy B_iso_or_equiv pdbx_formal_charge',
+  // HADDOCK takes PDB files; mmCIF goes through pdb-tools, and through Biopython for ligands.
+  'HADDOCK3, FastMMCIFParser of Bio/PDB/MMCIFParser.py':
+    'id group_PDB type_symbol label_atom_id label_comp_id auth_asym_id label_asym_id label_alt_id ' +
+    'pdbx_PDB_ins_code B_iso_or_equiv occupancy Cartn_x Cartn_y Cartn_z label_seq_id auth_seq_id pdbx_PDB_model_num',
+  'pdb2pqr, pdb2pqr/cif.py':
+    'group_PDB id label_atom_id label_alt_id label_comp_id label_asym_id auth_seq_id auth_comp_id auth_asym_id ' +
+    'Cartn_x Cartn_y Cartn_z occupancy B_iso_or_equiv type_symbol pdbx_formal_charge pdbx_PDB_model_num',
+  'tortoize, src/tortoize.cpp and libcifpp':
+    'id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id label_entity_id label_seq_id auth_seq_id ' +
+    'auth_comp_id auth_asym_id auth_atom_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy B_iso_or_equiv ' +
+    'pdbx_formal_charge pdbx_PDB_model_num',
+  'Voronota, src/auxiliaries/atoms_io.h':
+    'group_PDB id label_atom_id auth_atom_id label_alt_id label_comp_id auth_comp_id auth_asym_id label_asym_id ' +
+    'auth_seq_id label_seq_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy B_iso_or_equiv type_symbol ' +
+    'pdbx_PDB_model_num',
+};
+
+/** The files that are written: of a fold, with the errors of pairs, and of the Atlas. */
+async function writtenFiles() {
+  const fold = readFoldingResult(await folded(INPUTS.complex as FoldAllAtomInput));
+  const [cif, pdb] = [writeFoldFile(fold, 'MMCIF'), writeFoldFile(fold, 'PDB')];
+  const about = { hash: 'ab'.repeat(16), ptm: 0.5, meanPlddt: 0.6, unit: 'PERCENT' as const };
+  const atlasPdb = writeAtlasPdb(Buffer.from(proteinPdb(buildProtein(INSULIN, 0))), about);
+  const atlas = pdbToMmcif(atlasPdb, { id: about.hash, plddtUnit: 'PERCENT' });
+  if (!cif.ok || !pdb.ok || !atlas.ok) throw new Error('a file could not be written');
+  return { cif: [cif.text, (await foldedPairs()).text, atlas.text], pdb: [pdb.text, atlasPdb] };
+}
+
+it.each(Object.entries(ATOM_COLUMNS))('have the columns of atoms that %s asks for', async (_, columns) => {
+  for (const text of (await writtenFiles()).cif) {
+    const [row] = readCif(text).get('atom_site') ?? [];
+    expect(columns.split(' ').filter((column) => row?.[column] === undefined)).toEqual([]);
+    // These are read as numbers, and as the name of a chain.
+    for (const column of ['occupancy', 'B_iso_or_equiv', 'auth_seq_id', 'pdbx_PDB_model_num', 'id'])
+      expect(row?.[column]).toMatch(/^\d+(\.\d+)?$/);
+    expect(row?.auth_asym_id).toMatch(/^\w+$/);
+  }
+});
+
+it('have the columns and ends of PDB files that HADDOCK, pdb2pqr and Voronota read', async () => {
+  for (const text of (await writtenFiles()).pdb) {
+    const lines = text.toString().split('\n').slice(0, -1);
+    const atoms = lines.filter((line) => /^(ATOM {2}|HETATM)/.test(line));
+    for (const line of atoms)
+      expect(line).toMatch(
+        /^.{6}[ \d]{5} .{4} [ \w]{3} \w[ \d-]{4} {4}([ \d.-]{8}){3} {2}1\.00[ \d.]{6} {10}( [A-Z]|[A-Z]{2})( {2}|[1-9][+-])?$/,
+      );
+    // The last atom of each chain of residues is followed by TER, and the file by END.
+    const polymers = [...new Set(atoms.filter((line) => line.startsWith('ATOM')).map((line) => line[21]))];
+    expect(lines.filter((line) => line.startsWith('TER')).map((line) => line[21])).toEqual(polymers);
+    expect(lines.at(-1)?.trim()).toBe('END');
+  }
+  const magnesium = (await writtenFiles()).pdb.map((text) => /^HETATM.{6}MG .*$/m.exec(text.toString())?.[0]);
+  expect(magnesium[0]?.slice(76)).toBe('MG2+');
 });
 
 /**
