@@ -9,7 +9,7 @@ import {
   readCluster,
   readRestrictedCount,
 } from '../upstream/atlas.ts';
-import { checkJob } from '../upstream/atlas-bulk.ts';
+import { checkJob, jobHandle } from '../upstream/atlas-bulk.ts';
 import { checkTaskId } from '../upstream/batch.ts';
 import { isApiError, UpstreamError } from '../upstream/errors.ts';
 import { readCounts, toTaskState } from '../upstream/folds/batch-states.ts';
@@ -248,7 +248,11 @@ export async function checkAtlas(run: RunCheck, settings: UpstreamSettings): Pro
   await run('bulk', postBulk([hash, UNKNOWN_HASH], true), {
     examine: (answer) => examineArchive(answer, hash),
   });
-  const bulk = await run('bulk, 500 hashes', postBulk(JOB_HASHES, false), { statuses: [202, 200] });
+  const bulk = await run('bulk, 500 hashes', postBulk(JOB_HASHES, false), {
+    statuses: [202, 200],
+    // An archive at once is as good as a job.
+    examine: readBy((content) => [validate('bulkJob', jobHandle, content)]),
+  });
   const jobId = textAt(bulk, 'job_id');
   if (jobId !== undefined) {
     await run('job', getJob(jobId), {
@@ -332,10 +336,36 @@ const readOwnJob =
     return [];
   };
 
-const readTaskIds = (content: unknown): unknown[] => {
+const listItems = (content: unknown): unknown[] => {
   const items = valueAt(content, ['items']);
-  return Array.isArray(items) ? items.map((item) => valueAt(item, ['task_id'])) : [];
+  return Array.isArray(items) ? items : [];
 };
+const readTaskIds = (content: unknown): unknown[] =>
+  listItems(content).map((item) => valueAt(item, ['task_id']));
+
+/** The address of the result of a task; undefined where it has none that the gateway follows. */
+function findResultAddress(settings: UpstreamSettings, content: unknown): string | undefined {
+  const result = readResponse(valueAt(content, ['response']));
+  if (result === null || !('url' in result)) return undefined;
+  try {
+    const address = readFileAddress(settings, result.url);
+    checkFileHost(settings, address);
+    return address.href;
+  } catch (error) {
+    // The check of the task has reported it.
+    if (error instanceof UpstreamError) return undefined;
+    throw error;
+  }
+}
+
+/** Opens a result as the download of a user does, and reads its first byte. */
+const getResult = (address: string): FreeCall => ({
+  operation: 'download',
+  api: 'file',
+  method: 'GET',
+  path: address,
+  headers: { range: 'bytes=0-0' },
+});
 
 async function checkOwnBatch(run: RunCheck, settings: UpstreamSettings, batchId: string): Promise<void> {
   const { listLimitField, listCursorField } = settings;
@@ -363,18 +393,28 @@ async function checkOwnBatch(run: RunCheck, settings: UpstreamSettings, batchId:
     },
   });
   const cursor = textAt(page, 'cursor');
-  const taskId = textAt(page, 'items', 0, 'task_id');
+  const firstId = textAt(page, 'items', 0, 'task_id');
+  let next: unknown;
   if (cursor !== undefined)
-    await run('list, next page', post('list', { ...own, [listCursorField]: cursor }), {
+    next = await run('list, next page', post('list', { ...own, [listCursorField]: cursor }), {
       setting: LIST_FIELDS,
       examine: ({ content }) =>
-        unless(!readTaskIds(content).includes(taskId), '$.items', 'other items', 'the same', LIST_FIELDS),
+        unless(!readTaskIds(content).includes(firstId), '$.items', 'other items', 'the same', LIST_FIELDS),
     });
-  if (taskId !== undefined)
-    await run('status, own task', post('status', { task_id: taskId }), {
-      schema: wire.taskStatus,
-      optional: [...OPTIONAL_IN_BATCHES, 'task_id', 'response', 'artifacts', 'artifacts_expire_in', 'error'],
-      examine: readBy(readStatus(settings, taskId)),
+  const items = [page, next].flatMap(listItems);
+  const done = items.find((item) => toTaskState(textAt(item, 'status') ?? '') === 'DONE');
+  const taskId = textAt(done, 'task_id') ?? firstId;
+  if (taskId === undefined) return;
+  const task = await run('status, own task', post('status', { task_id: taskId }), {
+    schema: wire.taskStatus,
+    optional: [...OPTIONAL_IN_BATCHES, 'task_id', 'response', 'artifacts', 'artifacts_expire_in', 'error'],
+    examine: readBy(readStatus(settings, taskId)),
+  });
+  const address = findResultAddress(settings, task);
+  if (address !== undefined)
+    await run('result, own task', getResult(address), {
+      statuses: [206, 200],
+      examine: ({ bytes }) => unless(bytes.length > 0, 'body', 'a result', 'nothing'),
     });
 }
 

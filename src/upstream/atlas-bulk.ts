@@ -26,7 +26,8 @@ export interface StartedJob {
   readonly jobId: string;
 }
 
-const jobHandle = wire.bulkJob.extend({ job_id: id });
+/** The answer that starts a job, which cannot be followed without its id. */
+export const jobHandle = wire.bulkJob.extend({ job_id: id });
 
 /** Whether an answer is the handle of a job, in place of an archive. */
 const isJob = ({ status, headers }: Pick<UpstreamResponse, 'status' | 'headers'>): boolean =>

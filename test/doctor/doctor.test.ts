@@ -120,13 +120,48 @@ describe('a service that is as expected', () => {
     const batchId = await finishedBatch();
     const report = await doctor(sandbox.url, { batchId });
     expect(differing(report)).toEqual([]);
-    const own = ['list, own batch', 'list, next page', 'status, own task'];
-    expect(report.checks.slice(-3).map(({ name, status }) => [name, status])).toEqual(
+    const own = ['list, own batch', 'list, next page', 'status, own task', 'result, own task'];
+    expect(report.checks.slice(-4).map(({ name, status }) => [name, status])).toEqual(
       own.map((name) => [name, 'OK']),
     );
     expect(JSON.stringify(report) + reportText(report)).not.toMatch(
       /https?:\/\/(?!127\.0\.0\.1:\d+")\S*signature/i,
     );
+  });
+
+  it.each([
+    [206, '{', 'OK'],
+    [200, '{}', 'OK'],
+    [200, '', 'CHANGED'],
+    [403, 'no', 'CHANGED'],
+    [404, 'no', 'CHANGED'],
+    [302, '', 'CHANGED'],
+    [500, '', 'UNREACHABLE'],
+  ])('has one byte of a result read, without the token: HTTP %i with %j is %s', async (status, body, expected) => {
+    const seen: string[] = [];
+    const files = await serve(({ method, headers }, response) => {
+      seen.push(`${method} ${headers.range} ${headers.authorization}`);
+      response.writeHead(status, { location: '/', 'content-type': 'application/json' }).end(body);
+    });
+    const batchId = await finishedBatch();
+    proxy.change(edited(/\/status$/, 'response', `${files}/result.json?signature=secret`));
+    const report = await doctor(proxy.url, { env: { DOWNLOAD_HOSTS: new URL(files).host }, batchId });
+    expect(report.checks.at(-1)).toMatchObject({ name: 'result, own task', status: expected });
+    expect(seen).toEqual(['GET bytes=0-0 undefined']);
+    expect(JSON.stringify(report)).not.toContain('secret');
+  });
+
+  it('has a task that is done read, not the first one', async () => {
+    const batchId = await finishedBatch();
+    let list = 0;
+    proxy.change(
+      inJson(/\/list$/, (fields) => {
+        if (Array.isArray(fields.items) && fields.items.length > 0 && list++ === 0)
+          fields.items = [{ ...fields.items[0], status: 'error' }];
+      }),
+    );
+    const report = await doctor(proxy.url, { batchId });
+    expect(report.checks.at(-1)).toMatchObject({ name: 'result, own task', status: 'OK' });
   });
 });
 

@@ -59,6 +59,10 @@ interface Subject {
   readonly query: () => string;
 }
 
+const MANY = JSON.stringify(
+  Array.from({ length: 500 }, (_, number) => number.toString(16).padStart(32, '0')),
+);
+
 const first = (name: string) => (body: Json) => Object(Object(body[name])[0]) as Json;
 const inData = (body: Json) => body.data as Json;
 const PROTEIN = new RegExp(`/proteins/${HASH}\\?`);
@@ -125,7 +129,28 @@ const SUBJECTS: readonly Subject[] = [
     inside: inData,
     query: () => `{ task(taskId: "${batch}-00000") { status result { ptm } } }`,
   },
+  {
+    check: 'bulk, 500 hashes',
+    path: /\/proteins\/batch$/,
+    query: () => `{ proteins(hashes: ${MANY}) { length } }`,
+  },
+  {
+    check: 'job',
+    path: /\/proteins\/batch\/jobs\//,
+    query: () => `{ proteins(hashes: ${MANY}) { length } }`,
+  },
 ];
+
+/** Pictures that are none. */
+const PICTURES: Readonly<Record<string, (png: Buffer) => Buffer>> = {
+  whole: (png) => png,
+  empty: () => Buffer.alloc(0),
+  'cut in the middle': (png) => png.subarray(0, png.length / 2),
+  'without its end': (png) => png.subarray(0, -1),
+  'a page': () => Buffer.from('<html>hello</html>'),
+  'with another beginning': (png) => Buffer.concat([Buffer.from([0x88]), png.subarray(1)]),
+  'in JSON': (png) => Buffer.from(JSON.stringify({ data: png.toString('base64') })),
+};
 
 /** Ways in which a value changes; undefined where it has no such way. */
 const MUTATIONS: Readonly<Record<string, (value: unknown) => unknown>> = {
@@ -150,7 +175,7 @@ const mutate =
     toOther: (value: unknown) => unknown,
   ): Change =>
   (answer, question) => {
-    if (!path.test(question.path) || answer.status >= 300) return;
+    if (!path.test(question.path) || answer.status >= 300 || !answer.type.includes('json')) return;
     const body = JSON.parse(answer.body.toString()) as Json;
     const place = inside(body);
     if (!Object.hasOwn(place, member)) return;
@@ -205,7 +230,7 @@ async function isRefused(query: string, change: Change | undefined): Promise<boo
 async function listMembers(subject: Subject): Promise<Json> {
   let found: Json | undefined;
   await askDoctor((answer, { path }) => {
-    if (!subject.path.test(path) || answer.status >= 300) return;
+    if (!subject.path.test(path) || answer.status >= 300 || !answer.type.includes('json')) return;
     const place = (subject.inside ?? ((body) => body))(JSON.parse(answer.body.toString()) as Json);
     if (Object.keys(place).length > 0) found ??= place;
   });
@@ -217,6 +242,9 @@ let refused = 0;
 
 describe('the doctor', () => {
   it('finds nothing wrong where the gateway refuses nothing', async () => {
+    await until('the job is done', async () =>
+      (await askDoctor(undefined)).some(({ name, http }) => name === 'job' && http === 200),
+    );
     const checks = await askDoctor(undefined);
     expect(checks.filter(({ status }) => status !== 'OK')).toEqual([]);
     for (const { query } of SUBJECTS) expect(await isRefused(query(), undefined), query()).toBe(false);
@@ -251,6 +279,19 @@ describe('the doctor', () => {
     },
     600_000,
   );
+
+  it.each(
+    Object.entries(PICTURES),
+  )('reports a thumbnail that the gateway refuses: %s', async (_, toOther) => {
+    const change: Change = (answer, { path }) => {
+      if (/\/thumbnail\//.test(path)) answer.body = toOther(answer.body);
+    };
+    const checks = await askDoctor(change);
+    const states = checks.filter(({ name }) => name.startsWith('thumbnail')).map(({ status }) => status);
+    const isDrift = await isRefused(`{ protein(hash: "${HASH}") { thumbnail { sizeBytes } } }`, change);
+    expect(states).toEqual([isDrift, isDrift].map((is) => (is ? 'CHANGED' : 'OK')));
+    refused += Number(isDrift);
+  });
 
   it('has seen answers that the gateway refuses', () => {
     expect(refused).toBeGreaterThan(SUBJECTS.length);

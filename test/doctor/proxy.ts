@@ -27,12 +27,14 @@ export interface ChangingProxy {
   close(): Promise<void>;
 }
 
+const DELETED = { status: 204, type: '', body: Buffer.alloc(0), kept: {} };
 const KEPT = ['cache-control', 'retry-after', 'x-request-id'];
 
 /**
  * Starts the proxy.
  *
- * @param isRecorded - whether an answer is asked for once, and given again before it is changed
+ * @param isRecorded - whether an answer is asked for once, and given again before it is changed.
+ * Jobs that go on are asked for again, and nothing is deleted.
  */
 export async function openProxy(target: string, isRecorded = false): Promise<ChangingProxy> {
   const records = new Map<string, Passing & { readonly kept: Record<string, string> }>();
@@ -66,8 +68,10 @@ export async function openProxy(target: string, isRecorded = false): Promise<Cha
     const sent = Buffer.concat(chunks);
     const { method = 'GET', url: path = '/', headers } = request;
     const key = `${method} ${path} ${sent}`;
-    const recorded = (isRecorded && records.get(key)) || (await pass(method, path, headers, sent));
-    records.set(key, recorded);
+    const isDeletion = isRecorded && method === 'DELETE';
+    const recorded =
+      (isRecorded && records.get(key)) || (isDeletion ? DELETED : await pass(method, path, headers, sent));
+    if (method !== 'GET' || recorded.status !== 202) records.set(key, recorded);
     const answer: Passing = { ...recorded };
     change?.(answer, { method, path, body: sent.toString() });
     const empty = answer.status === 204;
