@@ -392,6 +392,15 @@ class Screens(Folder):
         self.assertEqual(code, 0, err)
         self.assertIn("2005/2005", err)
 
+    def test_a_folder_without_a_journal_is_no_batch(self):
+        self.write("d.fasta", ">a\nGIV\n")
+        for folder in (self.designs, self.designs + "/", os.path.join(self.folder, "mistyped")):
+            for command in ("rank", "results", "watch"):
+                code, out, err = self.run_command(command, folder)
+                self.assertEqual((code, out), (65, ""), err)
+                self.assertIn("%s is no folder of results" % folder, err)
+        self.assertEqual(self.server.requests, [])
+
     def test_progress_counts_the_batches_behind_the_one_that_is_followed(self):
         batches = [self.atlas.submit(self.items[n : n + 1]) for n in range(3)]
         done = {one: 0 for one in batches}

@@ -438,6 +438,8 @@ def _batches(args: Any) -> List[str]:
     found: List[str] = []
     for one in args.batches:
         journal = Journal.open(one) if os.path.isfile(os.path.join(one, JOURNAL_FILE)) else None
+        if journal is None and (os.path.isdir(one) or os.path.basename(one) != one):
+            raise InputError("%s is no folder of results: it has no %s. Name a folder that fold --out made, or the id of a batch." % (one, JOURNAL_FILE))
         if journal is None:
             found.append(one)
         elif None in journal.batches or not journal.batches:
