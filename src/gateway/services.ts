@@ -98,7 +98,7 @@ export function createServices(
     onLookup: telemetry.cacheLookup,
   });
   const { storeNow: now } = clock;
-  const storeOptions = { onError: onLost, ...(now === undefined ? {} : { now }) };
+  const storeOptions = { onError: onLost, clock, ...(now === undefined ? {} : { now }) };
   const documents = openDocuments(config.LEDGER_URL, storeOptions);
   const secrets = { current: secret, previous: config.GATEWAY_SECRET_PREVIOUS };
   const ledger = openLedger(config.LEDGER_URL, secrets, storeOptions);

@@ -82,6 +82,15 @@ export const MUTANTS = {
     replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
     events: [submit(50_000), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(0, { key: null })],
   },
+  'clock of Redis believed': {
+    store: 'redis',
+    file: 'src/store/ledger/redis-clock.ts',
+    replacements: [
+      ['leastAheadMs + monotonic() + MAX_JUMP_MS', 'Number.MAX_SAFE_INTEGER'],
+      ['if (hasJumped || isAheadOfAll) return true;', 'void [hasJumped, isAheadOfAll];'],
+    ],
+    events: [submit(0), { ...at(300, 2), kind: 'set clock', hours: 24 * 40 }, submit(0)],
+  },
   'replicas not waited for': {
     store: 'redis',
     followers: 1,

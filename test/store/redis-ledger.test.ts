@@ -4,15 +4,17 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Ledger } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
+import { LostLedgerError } from '../../src/store/unusable-store.ts';
 import { until } from '../subscriptions/support.ts';
 import { createBatch, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
 import { freePort, NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 
 /** RESP's type of a string of bytes. */
 const BLOB_STRING = 36;
+const DAY_MS = 24 * 3_600_000;
 
 /** Why something fails. */
 const readFailure = (asked: Promise<unknown>): Promise<string> =>
@@ -172,6 +174,118 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     });
   });
 
+  describe('a clock of Redis', () => {
+    const START = Date.UTC(2026, 10, 29);
+    const times = { redis: START, gateway: START, monotonic: 5_000 };
+    let ledgers: Ledger[] = [];
+    const open = (): Ledger => {
+      const clock = { now: () => times.gateway, monotonic: () => times.monotonic };
+      const ledger = openLedger(`${place.url}/98`, SECRETS, { now: () => times.redis, clock });
+      ledgers.push(ledger);
+      return ledger;
+    };
+    const pass = (days: number): void => {
+      for (const name of ['redis', 'gateway', 'monotonic'] as const) times[name] += days * DAY_MS;
+    };
+    beforeEach(async () => {
+      const client = await createClient({ url: `${place.url}/98` }).connect();
+      await client.flushDb();
+      client.destroy();
+      Object.assign(times, { redis: START, gateway: START, monotonic: 5_000 });
+    });
+    afterEach(async () => {
+      await Promise.all(ledgers.map((ledger) => ledger.close()));
+      ledgers = [];
+    });
+
+    it('that is set forward by weeks frees no key, and the ledger is lost for all gateways until that is accepted', async () => {
+      const ledger = open();
+      await ledger.claim('p', 'paid', 'h');
+      await ledger.record('p', 'paid', createBatch('b1'), []);
+      times.redis += 40 * DAY_MS;
+      await expect(ledger.claim('p', 'paid', 'h')).rejects.toThrow(LostLedgerError);
+      await expect(ledger.check()).rejects.toThrow(/clock of Redis .* accept-ledger/);
+      expect(ledger.isLost()).toBe(true);
+      times.redis = times.gateway;
+      const later = open();
+      await expect(later.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+      expect(await later.accept()).toBe(true);
+      for (const one of ledgers) {
+        expect(await one.claim('p', `of ${ledgers.indexOf(one)}`, 'h')).toBeNull();
+        await one.check();
+      }
+    });
+
+    it('that was set forward while the clock of the gateway was, too, is noticed by a gateway that runs', async () => {
+      const ledger = open();
+      await ledger.claim('p', 'paid', 'h');
+      times.redis += 40 * DAY_MS;
+      times.gateway += 40 * DAY_MS;
+      await expect(ledger.claim('p', 'paid', 'h')).rejects.toThrow(LostLedgerError);
+    });
+
+    it.each([
+      ['', async () => undefined],
+      [
+        ', also where a batch on its way was recorded after that',
+        async (ledger: Ledger) => {
+          times.redis += 40 * DAY_MS;
+          await ledger.record('p', 'paid', createBatch('b1'), []);
+          times.redis -= 40 * DAY_MS;
+        },
+      ],
+    ])('that was set forward while no gateway ran is noticed by the next one%s', async (_, end) => {
+      const ledger = open();
+      await ledger.claim('p', 'paid', 'h');
+      await end(ledger);
+      await ledger.close();
+      pass(2);
+      times.redis += 40 * DAY_MS;
+      await expect(open().check()).rejects.toThrow(LostLedgerError);
+      await expect(open().claim('p', 'paid', 'h')).rejects.toThrow(LostLedgerError);
+    });
+
+    it('that is set forward by days frees no key of 31 days', async () => {
+      const ledger = open();
+      await ledger.claim('p', 'paid', 'h');
+      pass(30);
+      await ledger.check();
+      times.redis += 6 * DAY_MS;
+      expect(await ledger.claim('p', 'paid', 'h')).toMatchObject({ state: 'pending' });
+      // Two steps are one.
+      times.redis += 2 * DAY_MS;
+      await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+    });
+
+    it('is not suspected by a gateway whose own clock is wrong, nor after weeks without a submission', async () => {
+      const ledger = open();
+      await ledger.claim('p', 'paid', 'h');
+      for (const days of [-40, 80, -40.2, 0.4, -0.2]) {
+        times.gateway += days * DAY_MS;
+        for (const one of [ledger, open()]) await one.check();
+      }
+      pass(50);
+      await open().check();
+      pass(50);
+      await ledger.check();
+      // The running gateway has seen the time go on, so another one knows that its own is wrong.
+      times.gateway -= 90 * DAY_MS;
+      for (const [i, one] of [ledger, open()].entries()) {
+        await one.check();
+        expect(await one.claim('p', `free ${i}`, 'h')).toBeNull();
+      }
+    });
+
+    it('that was behind for a time is no loss once it is right', async () => {
+      const ledger = open();
+      await ledger.claim('p', 'paid', 'h');
+      times.redis -= 40 * DAY_MS;
+      await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(/ahead of its clock/);
+      times.redis += 40 * DAY_MS;
+      expect(await ledger.claim('p', 'free', 'h')).toBeNull();
+    });
+  });
+
   it('is told how long to keep what the ledger forgets, and to keep the rest', async () => {
     const url = `${place.url}/99`;
     const ledger: Ledger = openLedger(url, SECRETS);
@@ -189,7 +303,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       expect(key).toMatch(/^foldatlas:/);
       const days = (await client.pTTL(key)) / 86_400_000;
       if (/:(task-scores|mark|newest)$/.test(key)) expect(days).toBeLessThan(0);
-      else expect(days).toBeCloseTo(31, 2);
+      else expect(days).toBeCloseTo(38, 2);
     }
     client.destroy();
   });

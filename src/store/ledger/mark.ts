@@ -34,6 +34,10 @@ export interface StoredMark {
   readonly witness?: Witness | null;
   /** The time by the ledger's clock. */
   readonly now: number;
+  /**
+   * Whether that was set forward (redis-clock.ts); undefined for a store that deletes by no clock.
+   */
+  readonly isJumped?: boolean;
 }
 
 /** Where a ledger keeps its mark. */
@@ -56,6 +60,9 @@ const LOSSES = {
   OLDER: 'The ledger is older than it was: what was written last is missing.',
   UNWITNESSED:
     'The file beside the ledger that says how new it is (…-newest) is missing, so the ledger may be an older copy.',
+  JUMPED:
+    'The clock of Redis is more than seven days ahead of what the gateway reckons: entries may have been deleted ' +
+    'too early. Set the clock that is wrong, that of Redis or that of the gateway.',
   CLOCK:
     'The newest entry of the ledger is more than a day ahead of its clock. If the clock is wrong, set it; ' +
     'if it was ahead for a time, entries may have been deleted too early.',
@@ -98,7 +105,9 @@ const markText = z.object({
   /** Whether a witness was written. */
   isWitnessed: z.boolean().default(false),
   /** Set by a gateway that knew another mark. */
-  lost: z.object({ id: z.string(), loss: z.enum(['EMPTY', 'OTHER', 'OLDER', 'UNWITNESSED']) }).optional(),
+  lost: z
+    .object({ id: z.string(), loss: z.enum(['EMPTY', 'OTHER', 'OLDER', 'UNWITNESSED', 'JUMPED']) })
+    .optional(),
 });
 
 type Mark = Readonly<z.output<typeof markText>>;
@@ -185,10 +194,12 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     const { newest, witness, now, hasReplicas } = stored;
     const knowers = [...(known === undefined ? [] : [{ id: known.id, newest: seen }]), witness ?? []].flat();
     const isUnwitnessed = mark?.isWitnessed === true && witness === null;
+    const isJumped = mark !== null && stored.isJumped === true;
     const lost =
       mark?.lost ??
       knowers.map((knower) => findLoss(mark, newest, knower)).find((loss) => loss !== undefined) ??
-      (isUnwitnessed ? { id: mark.id, loss: 'UNWITNESSED' as const } : undefined);
+      (isUnwitnessed ? { id: mark.id, loss: 'UNWITNESSED' as const } : undefined) ??
+      (isJumped ? { id: mark.id, loss: 'JUMPED' as const } : undefined);
     const founded = { id: randomUUID(), secret: own, former: [], replaces: [] };
     return {
       ...(mark === null ? founded : { ...mark, ...reviewSecrets(mark, own, given, now) }),
@@ -207,6 +218,9 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     if (nextText !== stored.text && !(await store.replaceMark(stored.text, nextText, false))) return false;
     if (next.lost !== undefined) throw lostError(next.lost.loss);
     if (stored.newest > stored.now + MAX_AHEAD_MS) throw lostError('CLOCK');
+    // The newest time follows the clock, so that a gateway which starts knows whether it is right.
+    if (stored.isJumped === false && stored.now > stored.newest + MAX_AHEAD_MS)
+      await store.replaceMark(nextText, nextText, false);
     if (stored.witness !== undefined && stored.witness?.id !== next.id) await store.keepWitness?.();
     if (stored.witness !== undefined && !next.isWitnessed) {
       // From now on a ledger without its witness is lost.

@@ -9,16 +9,20 @@ export const RENEW = `${NOW}
   end
 `;
 
-/** Raises the newest time at which something was written, with every write. */
-const touch = (key: string): string => `
-  local newest = string.format('%.0f', math.max(now, tonumber(redis.call('GET', ${key}) or '0') + 1))
+/**
+ * Raises the newest time at which something was written, with every write, to the latest time that
+ * the clock may show.
+ */
+const touch = (key: string, latest: string): string => `
+  local newest = math.max(math.min(now, tonumber(${latest})), tonumber(redis.call('GET', ${key}) or '0') + 1)
+  newest = string.format('%.0f', newest)
   redis.call('SET', ${key}, newest)`;
 
 /**
  * KEYS key, revoked claim, mark, newest time, the key under former names; ARGV time, request hash,
  * token of the claim, retention, mark as it is known, least newest time, how far the newest time
- * may be ahead. Answers the key's entry, of several one that has ended; the newest time when the
- * caller now has the key; nothing when the mark or the newest time is not as known.
+ * may be ahead, latest time. Answers the key's entry, of several one that has ended; the newest
+ * time when the caller now has the key; nothing when the mark or a time is not as known.
  */
 export const CLAIM = `${NOW}
   local best
@@ -37,14 +41,15 @@ export const CLAIM = `${NOW}
   end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
   local before = tonumber(redis.call('GET', KEYS[4]) or '0')
-  if redis.call('GET', KEYS[3]) ~= ARGV[5] or before < tonumber(ARGV[6]) or before > now + tonumber(ARGV[7]) then
+  if redis.call('GET', KEYS[3]) ~= ARGV[5] or before < tonumber(ARGV[6]) or before > now + tonumber(ARGV[7])
+    or now > tonumber(ARGV[8]) then
     return {}
   end
   -- This write comes first: a server without memory refuses it, but not the writes after it.
   redis.call('HSET', KEYS[1],
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
-  ${touch('KEYS[4]')}
+  ${touch('KEYS[4]', 'ARGV[8]')}
   return newest
 `;
 
@@ -65,13 +70,13 @@ export const READ_MARK = `${NOW}
 
 /**
  * KEYS mark, newest time; ARGV time, expected mark or nothing, new mark, whether the newest time is
- * reset.
+ * reset, latest time.
  */
 export const REPLACE_MARK = `${NOW}
   if (redis.call('GET', KEYS[1]) or '') ~= ARGV[2] then return 0 end
   redis.call('SET', KEYS[1], ARGV[3])
   if ARGV[4] ~= '' then redis.call('DEL', KEYS[2]) end
-  ${touch('KEYS[2]')}
+  ${touch('KEYS[2]', 'ARGV[5]')}
   return 1
 `;
 
@@ -106,7 +111,7 @@ const endKey = (key: string, fields: readonly string[], inputHash: string): stri
 /**
  * KEYS batch, batches, input, only task, key, newest time; ARGV time, retention, time of
  * submission, place among the batches, batch id, batch, whether it has an only task, and a key;
- * items.
+ * latest time; items.
  */
 export const RECORD = `${NOW}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -116,8 +121,8 @@ export const RECORD = `${NOW}
   -- A server without memory refuses no write after this one: the batch is paid.
   redis.call('DEL', KEYS[1])
   local fields = { 'batch', ARGV[6], 'place', ARGV[4] }
-  for i = 9, #ARGV do
-    fields[#fields + 1] = tostring(i - 9)
+  for i = 10, #ARGV do
+    fields[#fields + 1] = tostring(i - 10)
     fields[#fields + 1] = ARGV[i]
   end
   redis.call('HSET', KEYS[1], unpack(fields))
@@ -134,13 +139,13 @@ export const RECORD = `${NOW}
   if ARGV[8] ~= '' then
     ${endKey('KEYS[5]', ["'state'", "'submitted'", "'batch'", 'ARGV[5]'], 'cjson.decode(ARGV[6]).inputHash')}
   end
-  ${touch('KEYS[6]')}
+  ${touch('KEYS[6]', 'ARGV[9]')}
   return newest
 `;
 
 /**
  * KEYS input, key, newest time; ARGV time, retention, whether it has a key, upstream request id or
- * nothing, hash of the input.
+ * nothing, hash of the input, latest time.
  */
 export const RECORD_UNKNOWN = `${NOW}
   redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')
@@ -149,6 +154,6 @@ export const RECORD_UNKNOWN = `${NOW}
     ${endKey('KEYS[2]', ["'state'", "'unknown'"], 'ARGV[5]')}
     if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
   end
-  ${touch('KEYS[3]')}
+  ${touch('KEYS[3]', 'ARGV[6]')}
   return newest
 `;

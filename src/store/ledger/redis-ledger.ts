@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
+import type { Clock } from '../../async/clock.ts';
 import { openRedis, type RedisConnection, readMemoryUsage, timeArgument } from '../redis-connection.ts';
 import { createLedger, type LedgerStore } from './create-ledger.ts';
 import {
@@ -18,6 +19,7 @@ import {
 } from './ledger.ts';
 import { MAX_AHEAD_MS, readMarkText } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
+import { createRedisClock, MAX_JUMP_MS, type RedisClock } from './redis-clock.ts';
 import {
   CLAIM,
   READ_MARK,
@@ -39,6 +41,8 @@ const NEWEST = `${PREFIX}newest`;
 const CHECKED = `${PREFIX}checked`;
 /** Claims that were given up, by their tokens. */
 const REVOKED = `${PREFIX}revoked:`;
+/** By its clock, which may be ahead by less than a jump that is noticed. */
+const STORED_MS = RETENTION_MS + MAX_JUMP_MS;
 /** How long each is remembered, in case it is still on its way. */
 const REVOKED_MS = 3_600_000;
 const MAX_RETRY_MS = 2_000;
@@ -102,26 +106,36 @@ function readEarlier(reply: unknown): EarlierSubmission | null {
   return earlierSubmission.parse({ at, batchId: batchId === '' ? null : batchId });
 }
 
+interface RedisLedgerOptions {
+  readonly now: (() => number) | undefined;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly onError: (error: unknown) => void;
+}
+
 /**
  * Opens the ledger.
  *
  * @param url - `redis://…` or `rediss://…`
- * @param now - milliseconds since the epoch; the server's clock when absent
- * @param onError - called with every lost connection
+ * @param options.now - milliseconds since the epoch; the server's clock when absent
+ * @param options.clock - of the gateway
+ * @param options.onError - called with every lost connection
  */
 export function openRedisLedger(
   url: string,
   secrets: LedgerSecrets,
-  now: (() => number) | undefined,
-  onError: (error: unknown) => void,
+  { now, clock, onError }: RedisLedgerOptions,
 ): Ledger {
   const checkInBackground = (): void => void ledger.check().catch(onError);
   const redis = openRedis(url, onError, checkInBackground);
   // The first connection reports a loss; the check succeeds when both are made again.
   const durable = openRedis(url, () => undefined, checkInBackground);
   const replication = createReplication(durable);
+  const redisClock = createRedisClock(clock);
   const check = (): Promise<void> => ledger.check();
-  const ledger = createLedger(createLedgerStore({ redis, durable, replication, check }, now), secrets);
+  const ledger = createLedger(
+    createLedgerStore({ redis, durable, replication, redisClock, check }, now),
+    secrets,
+  );
   return ledger;
 }
 
@@ -131,18 +145,20 @@ interface LedgerConnections {
   /** For writes that a failover must not take back. */
   readonly durable: RedisConnection;
   readonly replication: Replication;
+  readonly redisClock: RedisClock;
   /** Checks the mark, and writes there that the ledger has had replicas. */
   readonly check: () => Promise<void>;
 }
 
 function createLedgerStore(
-  { redis, durable, replication, check }: LedgerConnections,
+  { redis, durable, replication, redisClock, check }: LedgerConnections,
   now: (() => number) | undefined,
 ): LedgerStore {
   const closing = new AbortController();
   // Claims that are being undone wait for it, as many as there are.
   setMaxListeners(0, closing.signal);
   const time = () => timeArgument(now);
+  const latest = () => String(Math.round(redisClock.latest()));
   /** Names of principals, read once: only those of a former secret are looked for in it. */
   let principals: Promise<ReadonlySet<string>> | undefined;
   const oldest = () => Math.max(0, (now ?? Date.now)() - RETENTION_MS);
@@ -198,7 +214,9 @@ function createLedgerStore(
       // Both connections are needed to serve.
       await redis.send('PING');
       const stored = markReply.parse(reply);
-      const isMarked = stored.text !== null && readMarkText(stored.text).hasReplicas;
+      const mark = stored.text === null ? null : readMarkText(stored.text);
+      const isJumped = redisClock.isJumped({ ...stored, id: mark?.id ?? null });
+      const isMarked = mark?.hasReplicas === true;
       if (isMarked) replication.isNew = false;
       const hasReplicas = replication.isNew || (await replication.count()) > 0;
       replication.isRequired = hasReplicas || isMarked;
@@ -210,10 +228,10 @@ function createLedgerStore(
             () => true,
             () => false,
           ));
-      return { ...stored, isDurable, hasReplicas };
+      return { ...stored, isDurable, hasReplicas, isJumped };
     },
     async replaceMark(expected, next, resets) {
-      const args = [time(), expected ?? '', next, resets ? 'reset' : ''];
+      const args = [time(), expected ?? '', next, resets ? 'reset' : '', latest()];
       return (await redis.run(REPLACE_MARK, [MARK, NEWEST], args)) === 1;
     },
     async warnings() {
@@ -228,8 +246,8 @@ function createLedgerStore(
       const formerPlaces = formerNames.map((former) => principalKeys(former).key(key));
       const token = randomUUID();
       const keys = [place, REVOKED + token, MARK, NEWEST, ...formerPlaces];
-      const limits = [text, String(leastNewest), String(MAX_AHEAD_MS)];
-      const args = [time(), requestHash, token, String(RETENTION_MS), ...limits];
+      const limits = [text, String(leastNewest), String(MAX_AHEAD_MS), latest()];
+      const args = [time(), requestHash, token, String(STORED_MS), ...limits];
       try {
         const reply = await replication.write(
           () => durable.run(CLAIM, keys, args),
@@ -262,13 +280,14 @@ function createLedgerStore(
       ];
       const args = [
         time(),
-        String(RETENTION_MS),
+        String(STORED_MS),
         String(submittedAt),
         batchPlace(submittedAt, batchId),
         batchId,
         JSON.stringify(batch),
         onlyTaskId === null ? '' : 'task',
         key === null ? '' : 'key',
+        latest(),
         ...items.map((item) => JSON.stringify(item)),
       ];
       return Number(await replication.write(() => durable.run(RECORD, keys, args)));
@@ -278,10 +297,11 @@ function createLedgerStore(
       const keys = [names.input(inputHash), names.key(key ?? ''), NEWEST];
       const args = [
         time(),
-        String(RETENTION_MS),
+        String(STORED_MS),
         key === null ? '' : 'key',
         upstreamRequestId ?? '',
         inputHash,
+        latest(),
       ];
       return Number(await replication.write(() => durable.run(RECORD_UNKNOWN, keys, args)));
     },
