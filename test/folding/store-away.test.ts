@@ -2,6 +2,7 @@
 // an error of its own field; what the service says and what it stored can be read and downloaded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
+import { until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 import { type Bench, openBench, protein, tiny } from './bench.ts';
 
@@ -75,5 +76,44 @@ describe.skipIf(NO_REDIS)('while the store is away', () => {
     expect(data).toEqual({
       checkFold: { ok: true, taskCount: 3, warnings: [{ code: 'EARLIER_NOT_KNOWN' }] },
     });
+  });
+});
+
+describe.skipIf(NO_REDIS)('a submission that is refused while the store is away', () => {
+  let place: RedisPlace;
+  let bench: Bench;
+  let other: Bench;
+  beforeAll(async () => {
+    place = await openRedisPlace();
+    const env = { STORE_URL: place.url, GATEWAY_SECRET: 'a secret that replicas share' };
+    bench = await openBench(env);
+    other = await openBench({ ...env, UPSTREAM_URL: bench.sandboxUrl });
+    await Promise.all([bench.gateway.ready(), other.gateway.ready()]);
+  });
+  afterAll(async () => {
+    await Promise.all([bench.close(), other.close()]);
+    await place.remove();
+  });
+
+  it.each([
+    ['the same gateway', () => bench],
+    ['another gateway', () => other],
+  ])('leaves its key free for %s once the store is back', async (name, gateway) => {
+    const input = { items: tiny(1), idempotencyKey: `refused once, then asked of ${name}` };
+    await bench.fault({ operation: 'submit', status: 402, delay_ms: 1_500, times: 1, body: {} });
+    const { submit: before = 0 } = bench.counts();
+    const refused = expect(bench.submit(input)).rejects.toThrow('Refused');
+    await until('Submit to be on its way', () => (bench.counts().submit ?? 0) > before);
+    await place.kill();
+    await refused;
+    await place.start();
+    await until('the key to be free', () =>
+      gateway()
+        .submit(input)
+        .then(
+          () => true,
+          () => false,
+        ),
+    );
   });
 });

@@ -53,8 +53,8 @@ export const MUTANTS = {
     file: 'src/store/ledger/sqlite-ledger.ts',
     replacements: [
       [
-        "put(names[0], 'key', key, at, JSON.stringify({ requestHash, state: 'pending' })),",
-        'void [names, at, requestHash],',
+        "put(names[0], 'key', key, at, JSON.stringify({ requestHash, state: 'pending', token })),",
+        'void [names, at, requestHash, token],',
       ],
     ],
     events: [submit(0), submit(0)],

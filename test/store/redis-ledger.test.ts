@@ -131,6 +131,30 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await ledger.close();
     });
 
+    it('frees no later claim by a release whose answer was lost', async () => {
+      const [ledger, other] = [openLedger(place.url, SECRETS), openLedger(place.url, SECRETS)];
+      const key = randomUUID();
+      for (const one of [ledger, other]) {
+        await one.claim('late', `${key} before`, 'h');
+        await one.release('late', `${key} before`);
+      }
+      await ledger.claim('late', key, 'h');
+      onTestFinished(() => place.resume());
+      place.stall();
+      // The server reads the release when it goes on; the gateway sends it again.
+      await ledger.release('late', key);
+      place.resume();
+      await until('the key to be free', async () => {
+        const standing = await other.claim('late', key, 'i').catch(() => undefined);
+        return standing === null;
+      });
+      for (let i = 0; i < 10; i += 1) {
+        expect(await ledger.claim('late', key, 'h')).toMatchObject({ requestHash: 'i' });
+        await sleep(50);
+      }
+      await Promise.all([ledger.close(), other.close()]);
+    });
+
     it('is told at once where it is not there, without the password', async () => {
       const away = await openRedisPlace();
       const url = away.url.replace('//', '//user:secret-word@');

@@ -1,6 +1,10 @@
 // The rules that every store of a ledger follows: a key is claimed only under the known mark
-// (mark.ts), and each write raises the newest time of that mark. A store has the commands, and
-// answers batches, items and scores as the JSON that it stores.
+// (mark.ts), each write raises the newest time of that mark, and a claim that was given up is
+// released as soon as the store answers. A store has the commands, and answers batches, items and
+// scores as the JSON that it stores.
+import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import type { DamagedStoreError } from '../unusable-store.ts';
 import { type KeyEntry, type Ledger, ledgerBatch, ledgerItem, taskScores } from './ledger.ts';
@@ -8,7 +12,7 @@ import { createMarkCheck, type ExpectedMark, type MarkStore, replacedFileError }
 import type { LedgerSecrets } from './principals.ts';
 
 type Stored = 'batch' | 'batchOfOnlyTask' | 'items' | 'batches' | 'scores';
-type Ruled = 'check' | 'isLost' | 'accept' | 'claim' | 'record' | 'recordUnknown';
+type Ruled = 'check' | 'isLost' | 'accept' | 'claim' | 'release' | 'record' | 'recordUnknown';
 
 /** The present name of a principal, and those under former secrets. */
 type PrincipalNames = readonly [string, ...string[]];
@@ -26,7 +30,10 @@ export interface LedgerStore extends Omit<Ledger, Stored | Ruled>, MarkStore {
     key: string,
     requestHash: string,
     expected: ExpectedMark,
+    token: string,
   ): Promise<number | KeyEntry | 'unexpected mark'>;
+  /** Frees a pending key that was claimed with this token, also by a claim still on its way. */
+  release(principal: string, key: string, token: string): Promise<void>;
   /** @returns the newest time of the mark then */
   record(...what: Parameters<Ledger['record']>): Promise<number>;
   /** @returns the newest time of the mark then */
@@ -46,6 +53,53 @@ export interface LedgerStore extends Omit<Ledger, Stored | Ruled>, MarkStore {
   openReplacement?(): MarkStore & { close(): void };
 }
 
+/** The longest pause between two tries to release a claim. */
+const MAX_PAUSE_MS = 60_000;
+
+interface Claim {
+  readonly principal: string;
+  readonly key: string;
+  /** Tells it from a later claim of the same key, which must stay. */
+  readonly token: string;
+}
+
+/** Releases claims of this process, as soon as the store answers. */
+function createReleases({ release }: Pick<LedgerStore, 'release'>) {
+  const closing = new AbortController();
+  // Claims that wait for their release listen to it, as many as there are.
+  setMaxListeners(0, closing.signal);
+  const waiting = new Set<Claim>();
+
+  async function attempt(claim: Claim): Promise<void> {
+    waiting.add(claim);
+    await release(claim.principal, claim.key, claim.token);
+    waiting.delete(claim);
+  }
+  async function tryAgain(claim: Claim): Promise<void> {
+    for (let pause = 100; waiting.has(claim); pause = Math.min(MAX_PAUSE_MS, pause * 1.2)) {
+      await sleep(pause, undefined, { signal: closing.signal, ref: false });
+      if (waiting.has(claim)) await attempt(claim).catch(() => undefined);
+    }
+  }
+
+  return {
+    /** Releases a claim, later where the store fails. */
+    async release(claim: Claim): Promise<void> {
+      await attempt(claim).catch(() => void tryAgain(claim).catch(() => undefined));
+    },
+    /** Releases the claims of a key that wait for it. @throws what the store throws */
+    async releaseKey(principal: string, key: string): Promise<void> {
+      for (const claim of waiting)
+        if (claim.principal === principal && claim.key === key) await attempt(claim);
+    },
+    /** Tries for a last time. */
+    async close(): Promise<void> {
+      closing.abort();
+      await Promise.allSettled([...waiting].map(attempt));
+    },
+  };
+}
+
 /** The values that are stored, by their keys. */
 function readFound<K, S extends z.ZodType>(
   keys: readonly K[],
@@ -60,9 +114,14 @@ function readFound<K, S extends z.ZodType>(
   return found;
 }
 
+const claimId = (principal: string, key: string): string => `${principal} ${key}`;
+
 /** Creates a ledger over a store. */
 export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger {
   const mark = createMarkCheck(secrets);
+  const releases = createReleases(store);
+  /** Claims of this process that have not ended. */
+  const claims = new Map<string, Claim>();
   const isReplaced = (): boolean => store.isReplaced?.() === true;
 
   function refuseDamaged(): void {
@@ -84,10 +143,23 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
   }
 
   async function tryClaim(...[principal, key, requestHash, formerNames = []]: Parameters<Ledger['claim']>) {
-    const claimed = await store.claim([principal, ...formerNames], key, requestHash, mark.expected);
-    if (typeof claimed !== 'number') return claimed;
-    mark.addWrite(claimed);
-    return null;
+    const token = randomUUID();
+    const claim = { principal, key, token };
+    try {
+      const names: PrincipalNames = [principal, ...formerNames];
+      const claimed = await store.claim(names, key, requestHash, mark.expected, token);
+      if (typeof claimed !== 'number') return claimed;
+      mark.addWrite(claimed);
+      claims.set(claimId(principal, key), claim);
+      return null;
+    } catch (error) {
+      // The answer may be lost, and not the claim.
+      void releases.release(claim);
+      throw error;
+    }
+  }
+  function endClaim(principal: string, key: string | null): void {
+    if (key !== null) claims.delete(claimId(principal, key));
   }
 
   async function findBatch(principal: string, batchId: string) {
@@ -102,6 +174,7 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     accept: () => mark.accept(store),
     async claim(...asked) {
       refuseDamaged();
+      await releases.releaseKey(asked[0], asked[1]);
       const claimed = await tryClaim(...asked);
       if (claimed !== 'unexpected mark') return claimed;
       await check();
@@ -109,8 +182,19 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
       if (again === 'unexpected mark') throw new Error('The mark of the ledger is written again and again.');
       return again;
     },
-    record: async (...what) => mark.addWrite(await store.record(...what)),
-    recordUnknown: async (...what) => mark.addWrite(await store.recordUnknown(...what)),
+    async release(principal, key) {
+      const claim = claims.get(claimId(principal, key));
+      endClaim(principal, key);
+      if (claim !== undefined) await releases.release(claim);
+    },
+    async record(...what) {
+      mark.addWrite(await store.record(...what));
+      endClaim(what[0], what[1]);
+    },
+    async recordUnknown(...what) {
+      mark.addWrite(await store.recordUnknown(...what));
+      endClaim(what[0], what[1]);
+    },
     batch: findBatch,
     async batchOfOnlyTask(principal, taskId) {
       const batchId = await store.batchIdOfOnlyTask(principal, taskId);
@@ -124,5 +208,9 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     },
     scores: async (principal, taskIds) =>
       readFound(taskIds, await store.scores(principal, taskIds), taskScores),
+    async close() {
+      await releases.close();
+      await store.close();
+    },
   };
 }

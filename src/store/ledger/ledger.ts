@@ -181,7 +181,10 @@ export interface Ledger {
   ): Promise<KeyEntry | null>;
   /** Says that the process which claimed a pending key still works on it. */
   renew(principal: string, key: string): Promise<void>;
-  /** Frees a pending key: nothing was queued, so it may be used again. */
+  /**
+   * Frees a key that this process has claimed: nothing was queued, so it may be used again. Where
+   * the store does not answer, it is freed as soon as the store does.
+   */
   release(principal: string, key: string): Promise<void>;
   /** Records a batch that was queued and spends its key, both or neither. */
   record(

@@ -54,10 +54,10 @@ export const CLAIM = `${NOW}
 `;
 
 /**
- * KEYS key, revoked claim; ARGV token, milliseconds. Undoes a claim whose reply was lost, even one
- * still on its way.
+ * KEYS key, revoked claim; ARGV token, milliseconds. Frees a key if the claim with this token still
+ * stands, and keeps a claim from coming that is still on its way.
  */
-export const REVOKE = `
+export const RELEASE = `
   redis.call('SET', KEYS[2], '', 'PX', ARGV[2])
   local standing = redis.call('HMGET', KEYS[1], 'token', 'state')
   if standing[1] == ARGV[1] and standing[2] == 'pending' then redis.call('DEL', KEYS[1]) end
@@ -91,11 +91,6 @@ export const RENAME = `
   if kind == 'hash' and redis.call('HGET', KEYS[2], 'state') == 'pending'
     and redis.call('HGET', KEYS[1], 'state') ~= 'pending' then return redis.call('RENAME', KEYS[1], KEYS[2]) end
   redis.call('DEL', KEYS[1])
-`;
-
-/** KEYS key. */
-export const RELEASE = `
-  if redis.call('HGET', KEYS[1], 'state') == 'pending' then redis.call('DEL', KEYS[1]) end
 `;
 
 /**

@@ -1,9 +1,6 @@
 // The ledger in Redis or Valkey, shared by gateways on any number of machines; as durable as that
 // store's log (AOF).
 
-import { randomUUID } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Clock } from '../../async/clock.ts';
 import { openRedis, type RedisConnection, readMemoryUsage, timeArgument } from '../redis-connection.ts';
@@ -29,7 +26,6 @@ import {
   RENAME,
   RENEW,
   REPLACE_MARK,
-  REVOKE,
 } from './redis-ledger-scripts.ts';
 import { createReplication, type Replication } from './replication.ts';
 
@@ -45,7 +41,6 @@ const REVOKED = `${PREFIX}revoked:`;
 const STORED_MS = RETENTION_MS + MAX_JUMP_MS;
 /** How long each is remembered, in case it is still on its way. */
 const REVOKED_MS = 3_600_000;
-const MAX_RETRY_MS = 2_000;
 /** Keys that one step of a scan looks at. */
 const SCAN_COUNT = 1_000;
 const NO_ROLE =
@@ -154,9 +149,6 @@ function createLedgerStore(
   { redis, durable, replication, redisClock, check }: LedgerConnections,
   now: (() => number) | undefined,
 ): LedgerStore {
-  const closing = new AbortController();
-  // Claims that are being undone wait for it, as many as there are.
-  setMaxListeners(0, closing.signal);
   const time = () => timeArgument(now);
   const latest = () => String(Math.round(redisClock.latest()));
   /** Names of principals, read once: only those of a former secret are looked for in it. */
@@ -171,18 +163,6 @@ function createLedgerStore(
     const text = textReply.parse(await redis.send('HGET', principalKeys(principal).batch(batchId), 'batch'));
     return isRetainedBatch(text) ? text : null;
   };
-
-  /** Undoes a claim whose reply was lost, as soon as the store answers. */
-  async function undoClaim(place: string, token: string): Promise<void> {
-    for (let pause = 100; !closing.signal.aborted; pause = Math.min(MAX_RETRY_MS, pause * 2)) {
-      try {
-        await redis.run(REVOKE, [place, REVOKED + token], [token, String(REVOKED_MS)]);
-        return;
-      } catch {
-        await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
-      }
-    }
-  }
 
   /** Keys of the ledger that begin so, some at a time. */
   async function* scan(prefix: string): AsyncGenerator<string[]> {
@@ -240,32 +220,26 @@ function createLedgerStore(
       const role = await redis.send('ROLE').catch(() => null);
       return [...(readHash(reply)?.appendonly === 'no' ? [NO_LOG] : []), ...(role === null ? [NO_ROLE] : [])];
     },
-    async claim(names, key, requestHash, { text, leastNewest }) {
+    async claim(names, key, requestHash, { text, leastNewest }, token) {
       const [name, ...formerNames] = names;
-      const place = principalKeys(name).key(key);
       const formerPlaces = formerNames.map((former) => principalKeys(former).key(key));
-      const token = randomUUID();
-      const keys = [place, REVOKED + token, MARK, NEWEST, ...formerPlaces];
+      const keys = [principalKeys(name).key(key), REVOKED + token, MARK, NEWEST, ...formerPlaces];
       const limits = [text, String(leastNewest), String(MAX_AHEAD_MS), latest()];
       const args = [time(), requestHash, token, String(STORED_MS), ...limits];
-      try {
-        const reply = await replication.write(
-          () => durable.run(CLAIM, keys, args),
-          (answer) => typeof answer === 'string',
-        );
-        // A gateway that starts later has to know of the replicas, too.
-        if (replication.isNew) await check();
-        return typeof reply === 'string' ? Number(reply) : (readKey(reply) ?? 'unexpected mark');
-      } catch (error) {
-        void undoClaim(place, token);
-        throw error;
-      }
+      const reply = await replication.write(
+        () => durable.run(CLAIM, keys, args),
+        (answer) => typeof answer === 'string',
+      );
+      // A gateway that starts later has to know of the replicas, too.
+      if (replication.isNew) await check();
+      return typeof reply === 'string' ? Number(reply) : (readKey(reply) ?? 'unexpected mark');
     },
     async renew(principal, key) {
       await redis.run(RENEW, [principalKeys(principal).key(key)], [time()]);
     },
-    async release(principal, key) {
-      await redis.run(RELEASE, [principalKeys(principal).key(key)], []);
+    async release(principal, key, token) {
+      const keys = [principalKeys(principal).key(key), REVOKED + token];
+      await redis.run(RELEASE, keys, [token, String(REVOKED_MS)]);
     },
     async record(principal, key, batch, items) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
@@ -357,7 +331,6 @@ function createLedgerStore(
     },
     usage: () => readMemoryUsage(redis),
     async close() {
-      closing.abort();
       await Promise.all([redis.close(), durable.close()]);
     },
   };

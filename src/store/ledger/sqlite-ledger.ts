@@ -213,9 +213,6 @@ function createLedgerStore(
     await markStore.keepWitness();
     return newest;
   }
-  const release = (principal: string, key: string): Promise<number> =>
-    sql.write(() => sql.run(`DELETE FROM entry ${WHERE_PENDING}`, principal, key));
-
   const find = (principal: string, kind: Kind, id: string): unknown =>
     sql.get('SELECT at, text FROM entry WHERE principal = ? AND kind = ? AND id = ?', principal, kind, id);
   const findText = (principal: string, kind: Kind, id: string): string | null => {
@@ -261,28 +258,25 @@ function createLedgerStore(
       return { ...createMarkStore(other, now, witness), close: other.close };
     },
     warnings: async () => [],
-    async claim(names, key, requestHash, expected) {
+    async claim(names, key, requestHash, expected, token) {
       void prune();
       const claimed = await sql.write(() => {
         const known = bestEntry(names.map((name) => findKey(name, key)));
         if (known !== null) return known;
         if (!isAsExpected(expected)) return 'unexpected mark';
         return writeTimed((at) =>
-          put(names[0], 'key', key, at, JSON.stringify({ requestHash, state: 'pending' })),
+          put(names[0], 'key', key, at, JSON.stringify({ requestHash, state: 'pending', token })),
         );
       });
-      if (typeof claimed !== 'number') return claimed;
-      await markStore.keepWitness().catch(async (error: unknown) => {
-        await release(names[0], key).catch(() => undefined);
-        throw error;
-      });
+      if (typeof claimed === 'number') await markStore.keepWitness();
       return claimed;
     },
     async renew(principal, key) {
       await sql.write(() => sql.run(`UPDATE entry SET at = ? ${WHERE_PENDING}`, now(), principal, key));
     },
-    async release(principal, key) {
-      await release(principal, key);
+    async release(principal, key, token) {
+      const where = `${WHERE_PENDING} AND text ->> 'token' = ?`;
+      await sql.write(() => sql.run(`DELETE FROM entry ${where}`, principal, key, token));
     },
     record(principal, key, batch, items) {
       void prune();

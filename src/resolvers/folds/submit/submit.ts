@@ -185,7 +185,7 @@ async function recordFailure(
   const isUnsent = signal?.aborted === true && error === signal.reason;
   const refused = isUnsent ? TOO_LATE : (toInvalidInput(error) ?? toRefusedProblem(error));
   if (refused !== null) {
-    if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
+    if (key !== null) await ledger.release(principal, key);
     return refused;
   }
   const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
@@ -217,7 +217,7 @@ async function sendWithPlace(ctx: GatewayContext, checked: CheckedInput): Promis
   if ('code' in place) {
     const { ledger, principal } = ctx.submissions;
     const key = checked.submission.idempotencyKey;
-    if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
+    if (key !== null) await ledger.release(principal, key);
     return invalidInput([place], 'You wait for too many batches.', 'Nothing was sent.');
   }
   return sendAndRecord(ctx, checked, place).finally(place.release);
