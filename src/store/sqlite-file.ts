@@ -13,6 +13,7 @@ import {
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { OperationalError } from '../async/operational-error.ts';
 import { type DatabaseSyncInstance, openSqlite, type StatementSyncInstance } from './sqlite.ts';
 import { DamagedStoreError, UnusableStoreError, UnwritableDiskError } from './unusable-store.ts';
 
@@ -67,6 +68,7 @@ const DISK_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EROFS', 'EDQUOT', '
 /** Primary result codes of SQLite; extended ones end with these. */
 const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 /** READONLY, IOERR, FULL, CANTOPEN. */
@@ -86,11 +88,24 @@ export const isDiskError = (error: unknown): boolean =>
 export const isDamage = (error: unknown): boolean =>
   sqliteCode(error) === SQLITE_CORRUPT || sqliteCode(error) === SQLITE_NOTADB;
 
+/** Another process holds the database. */
+export class BusyStoreError extends OperationalError {
+  constructor(cause: unknown) {
+    super(
+      'Another process holds the SQLite database of the store. A gateway waits 10 s for it: look for a backup, a shell ' +
+        'of sqlite3 or a gateway that hangs in a transaction.',
+      { cause },
+    );
+  }
+}
+
 /** The failure of a statement on an open database, as the state of the store that it shows. */
 export function toStoreFailure(error: unknown): unknown {
   if (isDiskError(error)) return new UnwritableDiskError(error);
+  const code = sqliteCode(error);
+  if (code === SQLITE_BUSY || code === SQLITE_LOCKED) return new BusyStoreError(error);
   // Every statement was right when the database was opened, so its tables are gone since.
-  const isDamaged = isDamage(error) || sqliteCode(error) === SQLITE_ERROR;
+  const isDamaged = isDamage(error) || code === SQLITE_ERROR;
   return isDamaged && error instanceof Error ? new DamagedStoreError(error.message, error) : error;
 }
 
@@ -193,7 +208,8 @@ export interface SqliteStore {
    *
    * @param isDurable - whether a power cut must not take it back, also where the database is open
    *   with another `synchronous` than FULL
-   * @throws what the work or the commit throws; Error when the database stays busy for 10 s
+   * @throws what the work or the commit throws; BusyStoreError when the database stays busy for
+   *   10 s
    */
   write<T>(work: () => T, isDurable?: boolean): Promise<T>;
   /** Moves the write-ahead log into the file, as far as no other process needs it. */
@@ -257,7 +273,7 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
         try {
           return attempt(() => (isDurable ? writeDurably(work) : inTransaction(database, work)));
         } catch (error) {
-          if (sqliteCode(error) !== SQLITE_BUSY || performance.now() >= until) throw error;
+          if (!(error instanceof BusyStoreError) || performance.now() >= until) throw error;
         }
         await sleep(RETRY_MS);
       }

@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
-import { toStoreFailure } from '../../src/store/sqlite-file.ts';
+import { BusyStoreError, toStoreFailure } from '../../src/store/sqlite-file.ts';
 import { DamagedStoreError, UnwritableDiskError } from '../../src/store/unusable-store.ts';
 import { INSULIN_A, protein } from '../folding/bench.ts';
 import { recorded, testLogger } from '../record.ts';
@@ -27,6 +27,7 @@ describe('the failure of a statement', () => {
     ...{ CORRUPT: DamagedStoreError, NOTADB: DamagedStoreError, ERROR: DamagedStoreError },
     ...{ READONLY: UnwritableDiskError, IOERR: UnwritableDiskError },
     ...{ FULL: UnwritableDiskError, CANTOPEN: UnwritableDiskError },
+    ...{ BUSY: BusyStoreError, LOCKED: BusyStoreError },
   };
   it.each(names)('SQLITE_%s is the state of the store that the table says, or none', (name) => {
     const code = names.indexOf(name) + 1;
@@ -50,7 +51,7 @@ const LOST = {
 };
 const input = (idempotencyKey: string) => ({ input: { items: [protein(INSULIN_A)], idempotencyKey } });
 
-describe('a ledger file that is damaged', () => {
+describe('the ledger file of a gateway', () => {
   const calls: SeenCall[] = [];
   const submits = () => calls.filter(({ operation }) => operation === 'submit').length;
   let sandbox: Sandbox;
@@ -73,8 +74,8 @@ describe('a ledger file that is damaged', () => {
     rmSync(folder, { recursive: true });
   });
 
-  async function open(): Promise<Gateway> {
-    const config = readConfig({ STORE_URL: `sqlite:${file}`, GATEWAY_SECRET });
+  async function open(env: Record<string, string> = { GATEWAY_SECRET }): Promise<Gateway> {
+    const config = readConfig({ STORE_URL: `sqlite:${file}`, ...env });
     const log = testLogger((line) => lines.push(line));
     const options = { config, upstreamUrl: sandbox.url, log, limits: { eventLoopDelayMs: 0 } };
     const gateway = recorded(createGateway(options));
@@ -145,7 +146,9 @@ describe('a ledger file that is damaged', () => {
     }
   }
 
-  it.each(ways)('by %s while its gateway runs is lost, also after a restart', async (_, damage) => {
+  it.each(
+    ways,
+  )('that is damaged by %s while its gateway runs is lost, also after a restart', async (_, damage) => {
     await fill();
     const gateway = await open();
     expect(await submit(gateway, 'paid')).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
@@ -160,9 +163,34 @@ describe('a ledger file that is damaged', () => {
 
   it.each(
     ways.filter(([name]) => !/nothing|another database/.test(name)),
-  )('gives no key away after %s while no gateway runs', async (_, damage) => {
+  )('that is damaged by %s while no gateway runs gives no key away', async (_, damage) => {
     await fill();
     damage();
     await expectLost(await open());
   });
+
+  it('that another process holds for long is a store that does not answer, on every face', async () => {
+    // Each request of a caller then writes: its data move to its present name.
+    const gateway = await open({ GATEWAY_SECRET, GATEWAY_SECRET_PREVIOUS: 'a secret that was replaced' });
+    const other = openSqlite(file);
+    other.exec('BEGIN IMMEDIATE');
+    const [asked, submitted, file_, ready] = await Promise.all([
+      ask(gateway, '{ myBatches { nodes { batchId } } }', {}, TOKEN),
+      submit(gateway, 'a key'),
+      gateway.fetch(new Request('http://gateway.test/batches/b1/scores.tsv', { headers: TOKEN })),
+      gateway.fetch(new Request('http://gateway.test/ready')),
+    ]);
+    other.exec('ROLLBACK');
+    other.close();
+    const extensions = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, retryAfterSeconds: 5 };
+    expect(asked.errors).toMatchObject([{ extensions }]);
+    expect([submitted, file_.status, file_.headers.get('retry-after'), ready.status]).toEqual([
+      ...[undefined, 503, '5', 503],
+    ]);
+    expect(await gateway.metrics.text()).toMatch(/foldatlas_store_errors_total\{store="ledger"\} [1-9]/);
+    const logged = lines.filter((line) => line.includes('"store: ledger"'));
+    expect(at(JSON.parse(logged[0] ?? '{}'), 'error')).toMatch(/^Another process holds the SQLite database/);
+    expect(lines.join('')).not.toContain('INTERNAL_SERVER_ERROR');
+    expect(await submit(gateway, 'a key')).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
+  }, 60_000);
 });
