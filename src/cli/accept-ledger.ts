@@ -26,7 +26,8 @@ export default command({
     if (LEDGER_URL === 'memory:')
       throw new CliExit(EXIT.config, 'A ledger in memory ends with its process; there is nothing to accept.');
     try {
-      const ledger = openLedger(LEDGER_URL, { current: openSecret(LEDGER_URL, GATEWAY_SECRET), previous });
+      const current = openSecret(LEDGER_URL, GATEWAY_SECRET, true);
+      const ledger = openLedger(LEDGER_URL, { current, previous });
       const isAccepted = await ledger.accept().finally(() => ledger.close());
       session.say(isAccepted ? ACCEPTED : 'Nothing is wrong with this ledger.');
       return EXIT.ok;

@@ -3,7 +3,7 @@
 import { isRedis } from '../config/variables.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
-import { openSecret } from '../store/ledger/secret-file.ts';
+import { checkSecretFile, openSecret } from '../store/ledger/secret-file.ts';
 import { UnusableStoreError } from '../store/unusable-store.ts';
 import { createLogger, type Logger } from '../telemetry/log.ts';
 import { awaitStore } from './await-store.ts';
@@ -36,10 +36,16 @@ function startLine(config: Config, { upstreamUrl, sandbox }: Source, url: string
   return `FoldAtlas · ${upstream} · store ${store} · ${page} ${url}/graphql\n`;
 }
 
-/** Ends the start before anything else uses a server that refuses, or that does not answer. */
+/**
+ * Ends the start before anything is written to a ledger of another secret, and before anything else
+ * uses a server that refuses, or that does not answer.
+ */
 async function checkLedger(config: Config, log: Logger): Promise<void> {
   const { LEDGER_URL, GATEWAY_SECRET, GATEWAY_SECRET_PREVIOUS: previous } = config;
-  if (!isRedis(LEDGER_URL)) return;
+  if (!isRedis(LEDGER_URL)) {
+    await awaitStore(config, log, async () => checkSecretFile(LEDGER_URL, GATEWAY_SECRET, previous));
+    return;
+  }
   const ledger = openLedger(LEDGER_URL, { current: openSecret(LEDGER_URL, GATEWAY_SECRET), previous });
   try {
     await awaitStore(config, log, ledger.check);

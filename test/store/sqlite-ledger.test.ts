@@ -19,8 +19,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDocuments } from '../../src/store/documents.ts';
 import { type Ledger, type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
+import { WrongSecretError } from '../../src/store/ledger/mark.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
-import { openSecret } from '../../src/store/ledger/secret-file.ts';
+import { checkSecretFile, openSecret } from '../../src/store/ledger/secret-file.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { LostLedgerError, UnusableStoreError } from '../../src/store/unusable-store.ts';
 import { createBatch, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
@@ -447,6 +448,43 @@ describe('a ledger file that its gateway finds at its start', () => {
     expect(
       unnoticed.filter((name) => !everything.every((suffix) => name.split(' ').includes(suffix))),
     ).toEqual([]);
+  });
+
+  it.each(
+    ways,
+  )('is left as it is by a start that is refused, whichever files of a killed gateway are %s', async (_, lose) => {
+    const left = join(folder, 'killed');
+    mkdirSync(left);
+    const running = openLedger(`sqlite:${file}`, { current: openSecret(`sqlite:${file}`, undefined) });
+    await running.claim('p', 'paid', 'h');
+    for (const suffix of LOST) copyFileSync(`${file}${suffix}`, join(left, `gateway.db${suffix}`));
+    await running.close();
+    const refused: string[] = [];
+    for (const subset of subsets) {
+      const at = join(folder, `refused ${subset.join(' ')}`, 'gateway.db');
+      cpSync(left, dirname(at), { recursive: true });
+      for (const suffix of subset) lose(`${at}${suffix}`);
+      const read = () =>
+        readdirSync(dirname(at)).map((name) => [name, readFileSync(join(dirname(at), name), 'hex')]);
+      const before = read();
+      try {
+        checkSecretFile(`sqlite:${at}`, undefined, undefined);
+      } catch (error) {
+        expect(error).toBeInstanceOf(WrongSecretError);
+        expect(String(error)).toContain(`The file ${at}.secret is missing or empty`);
+        refused.push(subset.join(' '));
+        expect(read()).toEqual(before);
+        // A gateway that is embedded in a program keeps no new secret either.
+        openSecret(`sqlite:${at}`, undefined);
+        expect(read()).toEqual(before);
+        continue;
+      }
+      // No later step of the start refuses it for its secret.
+      const checked = await ofOwnSecret((ledger) => ledger.check(), at).catch((error: unknown) => error);
+      expect(checked, subset.join(' ')).not.toBeInstanceOf(WrongSecretError);
+    }
+    const withLedger = subsets.filter((subset) => subset.includes('.secret') && !subset.includes(''));
+    expect(refused).toEqual(withLedger.map((subset) => subset.join(' ')));
   });
 
   it('is missed when a secret that a gateway made is all that is left, until that is accepted', async () => {

@@ -90,6 +90,15 @@ const SECRET_REMEDY =
   'with all those of the last 31 days as GATEWAY_SECRET_PREVIOUS, separated by commas. If one is lost, run ' +
   '`foldatlas accept-ledger` (docs/operators.md, The secret).';
 
+/** Thrown where the secret that a gateway made is gone, and its ledger is not. */
+export const missingSecretError = (file: string): WrongSecretError =>
+  new WrongSecretError(
+    `The file ${file} is missing or empty: it has the secret that the ledger beside it was written with. With another ` +
+      'one callers would not find their batches, and an idempotency key could be paid twice. Nothing was changed. Put ' +
+      'the file back from its backup, or give the secret as GATEWAY_SECRET. If it is lost, run ' +
+      '`foldatlas accept-ledger` (docs/operators.md, The secret).',
+  );
+
 const wrongSecret = (fault: string): WrongSecretError => new WrongSecretError(`${fault} ${SECRET_REMEDY}`);
 
 const markText = z.object({
@@ -179,6 +188,16 @@ function reviewSecrets(
     throw wrongSecret(`This ledger was written with another secret too, which was replaced on ${day}.`);
   }
   return { secret: own, former };
+}
+
+/**
+ * Checks the secrets of a gateway that starts against a mark.
+ *
+ * @throws WrongSecretError
+ */
+export function checkSecrets(text: string, secrets: LedgerSecrets, now: number): void {
+  const given = new Set(formerSecrets(secrets).map(fingerprint));
+  reviewSecrets(readMarkText(text), fingerprint(secrets.current), given, now);
 }
 
 export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {

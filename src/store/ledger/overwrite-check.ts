@@ -10,7 +10,7 @@ import { findLoss, readMarkText, type Witness } from './mark.ts';
 const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
 
 /** The mark in the file alone, as the last checkpoint left it; null where it has none. */
-function readFileMark(file: string): z.output<typeof markRow> | null {
+export function readFileMark(file: string): z.output<typeof markRow> | null {
   let database: DatabaseSyncInstance | undefined;
   try {
     database = openReadOnly(file);

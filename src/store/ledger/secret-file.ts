@@ -1,8 +1,10 @@
 // GATEWAY_SECRET, or the secret that a gateway with SQLite makes once beside its file.
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { isDiskError, restrict, sqlitePath } from '../sqlite-file.ts';
 import { UnusableStoreError } from '../unusable-store.ts';
+import { checkSecrets, missingSecretError } from './mark.ts';
+import { readFileMark } from './overwrite-check.ts';
 import { openTables } from './sqlite-tables.ts';
 import { openWitness, secretFile } from './witness-file.ts';
 
@@ -19,24 +21,54 @@ function writeOnce(file: string, text: string): void {
   }
 }
 
+const isMissing = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
+
+/** The mark of the ledger in a file; null where it has none. */
+const readMark = (path: string): string | null => readFileMark(path)?.text ?? null;
+
+/**
+ * Checks that a gateway which starts has the secrets of its SQLite ledger. It writes nothing, also
+ * no secret.
+ *
+ * @throws WrongSecretError
+ */
+export function checkSecretFile(
+  storeUrl: string,
+  configured: string | undefined,
+  previous: readonly string[] | undefined,
+): void {
+  const path = sqlitePath(storeUrl);
+  if (path === undefined || path === ':memory:') return;
+  const mark = readMark(path);
+  if (mark === null) return;
+  const file = secretFile(path);
+  if (configured === undefined && isMissing(file)) throw missingSecretError(file);
+  checkSecrets(mark, { current: configured ?? readFileSync(file, 'utf8'), previous }, Date.now());
+}
+
 /**
  * The secret: the configured one, else the one beside the SQLite store (created at the first
  * start), else one for the life of the process.
  *
  * @param storeUrl - `sqlite:PATH` or `memory:`; a store that machines share needs a configured
  *   secret
+ * @param isReplaced - whether a new one replaces one that is missing beside a ledger; without this
+ *   the new one is not kept, and the ledger refuses it
  */
-export function openSecret(storeUrl: string, configured: string | undefined): string {
+export function openSecret(storeUrl: string, configured: string | undefined, isReplaced = false): string {
   const path = sqlitePath(storeUrl);
   if (configured !== undefined) return configured;
   if (path === undefined || path === ':memory:') return randomBytes(32).toString('hex');
   const file = secretFile(path);
   const made = randomBytes(32).toString('hex');
   try {
-    if (!existsSync(file)) {
+    if (isMissing(file)) {
+      if (!isReplaced && readMark(path) !== null) return made;
       // The ledger first: a secret without one then tells that it was removed.
       openWitness(path).close();
       openTables(path).close();
+      // An empty file is what a power cut left of it.
+      if (isMissing(file)) rmSync(file, { force: true });
       writeOnce(file, made);
     }
     restrict(file);

@@ -1,7 +1,7 @@
 // The secret of a gateway over its life: another one is refused, a new one keeps what was
 // submitted, a lost one begins anew; in SQLite, and in a Redis that several gateways share. What
 // was paid once is never paid again.
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -47,10 +47,15 @@ describe('a ledger in SQLite', () => {
     const { batchId } = await submitOnce(first, 'paid once');
     await first.end('SIGTERM');
 
-    for (const wrong of [settings(SECOND), settings()])
-      await expect(start(wrong)).rejects.toThrow(
-        /ended with 78.*GATEWAY_SECRET: This ledger was written with another secret.*GATEWAY_SECRET_PREVIOUS/s,
-      );
+    const read = () => readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'hex')]);
+    const files = read();
+    await expect(start(settings(SECOND))).rejects.toThrow(
+      /ended with 78.*GATEWAY_SECRET: This ledger was written with another secret.*GATEWAY_SECRET_PREVIOUS/s,
+    );
+    await expect(start(settings())).rejects.toThrow(
+      /ended with 78.*GATEWAY_SECRET: The file .*gateway\.db\.secret is missing or empty.*Nothing was changed/s,
+    );
+    expect(read()).toEqual(files);
     const again = await start(settings(FIRST));
     expect(await submitOnce(again, 'paid once')).toMatchObject({ batchId, replayed: true });
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
