@@ -19,8 +19,11 @@ export const MAX_TASKS = 2000;
 
 /** Largest length of names and labels, in characters. */
 const MAX_NAME = 200;
-/** White space around a text, and control and format characters anywhere. */
-const UNSEEN = /^\s|\s$|[\p{Cc}\p{Cf}]/u;
+/**
+ * White space around a text, and anywhere what cannot be seen or is taken for a space: control and
+ * format characters, halves of characters, fillers, and other white space than a space.
+ */
+const UNSEEN = /^\s|\s$|[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\s/u;
 /** Residues and nucleotides of one item above which a fold may not fit the service's machines. */
 const LONG_ITEM = 4000;
 /** Residues and nucleotides of a submission above which a mistake is likely. */

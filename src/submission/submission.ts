@@ -55,6 +55,7 @@ export const readEnvelope = (input: SubmissionInput, defaultModel: string): Subm
   repeat: input.repeat ?? 1,
   model: input.model ?? defaultModel,
   label: input.label ?? null,
-  idempotencyKey: input.idempotencyKey ?? null,
+  // Keyboards and file systems write an accent with its letter, or behind it.
+  idempotencyKey: input.idempotencyKey?.normalize('NFC') ?? null,
   notifyUrl: input.notify?.url ?? null,
 });

@@ -94,6 +94,32 @@ describe('a single fault', () => {
     ['a key with a space', { ...one({}), idempotencyKey: 'k1 ' }, 'idempotencyKey INVISIBLE_CHARACTER'],
     ['a key with a NUL', { ...one({}), idempotencyKey: 'k\u00001' }, 'idempotencyKey INVISIBLE_CHARACTER'],
     ['an odd key', { ...one({}), idempotencyKey: 'k\u200b1' }, 'idempotencyKey INVISIBLE_CHARACTER'],
+    [
+      'a key with half a character',
+      { ...one({}), idempotencyKey: 'k\ud8001' },
+      'idempotencyKey INVISIBLE_CHARACTER',
+    ],
+    [
+      'a key with a space that does not break',
+      { ...one({}), idempotencyKey: 'k\u00a01' },
+      'idempotencyKey INVISIBLE_CHARACTER',
+    ],
+    ['a key with a filler', { ...one({}), idempotencyKey: 'k\u31641' }, 'idempotencyKey INVISIBLE_CHARACTER'],
+    [
+      'a key with a selector of variants',
+      { ...one({}), idempotencyKey: 'k\ufe0f1' },
+      'idempotencyKey INVISIBLE_CHARACTER',
+    ],
+    [
+      'a key with an empty pattern of braille',
+      { ...one({}), idempotencyKey: 'k\u28001' },
+      'idempotencyKey INVISIBLE_CHARACTER',
+    ],
+    [
+      'a key with a line end of Unicode',
+      { ...one({}), idempotencyKey: 'k\u20281' },
+      'idempotencyKey INVISIBLE_CHARACTER',
+    ],
     ['an endless name', one({ name: 'x'.repeat(201) }), 'items.0.name TOO_LONG'],
     ['no chains', one({ chains: [] }), 'items.0.chains EMPTY_LIST'],
     [

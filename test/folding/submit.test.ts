@@ -293,6 +293,16 @@ describe('an idempotency key', () => {
     expect(bench.counts()).toEqual({ submit: 1, list: 1 });
   });
 
+  it('is the same key whichever way its accents are written', async () => {
+    const key = `${newKey()} clé`;
+    const write = (form: 'NFC' | 'NFD') => ({
+      ...{ items: [protein(INSULIN_A)], idempotencyKey: key.normalize(form) },
+    });
+    expect(await send(write('NFD'))).toMatchObject({ replayed: false });
+    expect(await send(write('NFC'))).toMatchObject({ replayed: true });
+    expect(bench.counts()).toMatchObject({ submit: 1 });
+  });
+
   it('takes an empty SMILES for one that is left out', async () => {
     const idempotencyKey = newKey();
     const withLigand = (ligand: object) => ({ items: [{ chains: [{ ligand }] }], idempotencyKey });
