@@ -21,6 +21,12 @@ export interface SparseMatrix {
 
 const isNumbers = (list: unknown[]): list is number[] => list.every(Number.isFinite);
 
+const isIndex = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+
+/** A list of numbers that name residues or features; undefined for anything else. */
+const indexes = (value: unknown): number[] | undefined =>
+  Array.isArray(value) && value.every(isIndex) ? value : undefined;
+
 /**
  * A list of numbers, null (NaN on the wire) and infinities read as 0; undefined for anything else.
  */
@@ -50,7 +56,7 @@ export function readVector(value: unknown): SparseVector | undefined {
   const { indices: given, values } = value;
   const row: unknown =
     Array.isArray(given) && given.length === 1 && Array.isArray(given[0]) ? given[0] : given;
-  const [indices, list] = [numbers(row), numbers(values)];
+  const [indices, list] = [indexes(row), numbers(values)];
   if (indices === undefined || list === undefined || indices.length !== list.length) return undefined;
   return indices.every(isFeatureIndex) && !hasRepeat(indices) ? { indices, values: list } : undefined;
 }
@@ -59,8 +65,8 @@ export function readVector(value: unknown): SparseVector | undefined {
 export function readMatrix(value: unknown): SparseMatrix | undefined {
   if (!isFields(value) || !Array.isArray(value.indices)) return undefined;
   const [residues, features, values] = [
-    numbers(value.indices[0]),
-    numbers(value.indices[1]),
+    indexes(value.indices[0]),
+    indexes(value.indices[1]),
     numbers(value.values),
   ];
   if (residues === undefined || features === undefined || values === undefined) return undefined;
