@@ -28,7 +28,8 @@ export const ISSUE_CODES = {
   IDENTICAL_ITEM: 'Two items have the same input.',
   LARGE_PAE: 'The predicted aligned error of an item this long is a very large file.',
   LIGAND_AMBIGUOUS: 'A ligand with both SMILES and CCD codes.',
-  INVISIBLE_CHARACTER: 'White space around an idempotency key, or a character in it that cannot be seen or is taken for a space.',
+  INVISIBLE_CHARACTER:
+    'White space around an idempotency key, or a character in it that cannot be seen or is taken for a space.',
   LIGAND_EMPTY: 'A ligand with neither SMILES nor CCD codes.',
   LONG_ITEM: 'An item with very many residues.',
   LONG_TOTAL: 'A submission with very many residues.',

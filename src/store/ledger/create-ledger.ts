@@ -120,7 +120,7 @@ const claimId = (principal: string, key: string): string => `${principal} ${key}
 export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger {
   const mark = createMarkCheck(secrets);
   const releases = createReleases(store);
-  /** Claims of this process that have not ended. */
+  /** Claims of this process whose outcome is not known yet. */
   const claims = new Map<string, Claim>();
   const isReplaced = (): boolean => store.isReplaced?.() === true;
 
@@ -188,12 +188,12 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
       if (claim !== undefined) await releases.release(claim);
     },
     async record(...what) {
-      mark.addWrite(await store.record(...what));
       endClaim(what[0], what[1]);
+      mark.addWrite(await store.record(...what));
     },
     async recordUnknown(...what) {
-      mark.addWrite(await store.recordUnknown(...what));
       endClaim(what[0], what[1]);
+      mark.addWrite(await store.recordUnknown(...what));
     },
     batch: findBatch,
     async batchOfOnlyTask(principal, taskId) {
