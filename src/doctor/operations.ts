@@ -88,7 +88,7 @@ const ABSENT: Expected = {
   examine: ({ body }) => unless(isApiError(body), '$', 'an error of the API', 'a bare 404'),
 };
 
-const NEEDS_RECORD: RequiredParts = { ...NO_PARTS, record: true };
+const NEEDS_RECORD: RequiredParts = { ...NO_PARTS, record: true, regions: 3, level: true };
 const NEEDS_STRUCTURE: RequiredParts = { ...NO_PARTS, structure: true };
 
 /** Examines the archive of a protein and of one that does not exist. */

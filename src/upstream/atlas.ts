@@ -15,7 +15,7 @@ import {
   type WithRaw,
 } from './http/validate-response.ts';
 import { findRepeat } from './json/bounded-schemas.ts';
-import type { RawRecord } from './proteins/read-record.ts';
+import type { LoadedRecord } from './proteins/read-record.ts';
 import { isEndIncluded, omitRegions, readRegions } from './proteins/regions.ts';
 import * as wire from './wire.ts';
 
@@ -129,7 +129,7 @@ export interface ProteinQuery {
 }
 
 /** GET /proteins/{hash}; null for none. Deployments differ in the default of `fold_on_miss`. */
-export async function protein(up: Upstream, hash: string, q: ProteinQuery): Promise<RawRecord | null> {
+export async function protein(up: Upstream, hash: string, q: ProteinQuery): Promise<LoadedRecord | null> {
   const request = get('protein', `/proteins/${segment('protein', hash)}`, {
     query: {
       topk_features: q.top,
@@ -144,6 +144,8 @@ export async function protein(up: Upstream, hash: string, q: ProteinQuery): Prom
   const isRanking = q.normalize && q.indices === undefined;
   return {
     raw: await readAnyJson(answer),
+    body: answer.body,
+    retrievedAt: Date.now(),
     requestId: readRequestId(up, answer),
     features: isRanking ? { kind: 'ranking', top: q.top } : { kind: 'other' },
   };

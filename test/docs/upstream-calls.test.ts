@@ -111,6 +111,7 @@ beside the bulk call. It also costs one for each cluster whose details the archi
 which only that call proves. The catalogue, \`features\`, is read once by a gateway.
 One protein is read from its own record, \`protein\`. Where a query reads only its hash, sequence, length, accession and source,
 it is read from a \`bulk\` answer of a few hundred bytes.
+A gateway that caches records (\`CACHE_RECORDS_SECONDS\`) downloads the record of a protein once for all queries about it, whatever each asks for. It downloads it again for more than ten top features, or more than it had before.
 Subscriptions ask in the background and are left out. A test counts; it fails when this page says otherwise.
 
 | Example | \`rich\` | \`plain\` |

@@ -54,7 +54,7 @@ describe('upstream calls', () => {
       const values = listAt(member, 'features').map((f) => Number(at(f, 'value')));
       expect(values).toEqual([...values].sort((a, b) => b - a));
     }
-    expect(world.counts()).toEqual({ uniprot: 1, bulk: 2, cluster: 1, protein: 10, features: 1 });
+    expect(world.counts()).toEqual({ uniprot: 1, bulk: 2, cluster: 1, protein: 9, features: 1 });
     expect(bodies()[1]).toMatchObject({ include_structure: false, topk_features: 5 });
   });
 

@@ -21,7 +21,7 @@ export interface SharedStore {
 }
 
 /** Changes with the shape or the encoding of entries, so that older ones are never read. */
-const PREFIX = 'foldatlas:cache:7';
+const PREFIX = 'foldatlas:cache:8';
 const READ_TIMEOUT_MS = 100;
 const WRITE_TIMEOUT_MS = 5_000;
 /** How long the store is bypassed after a failure. */

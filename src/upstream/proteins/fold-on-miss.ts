@@ -5,7 +5,7 @@ import * as atlas from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/call.ts';
 import { isFields } from '../json/is-fields.ts';
-import type { RawRecord } from './read-record.ts';
+import type { LoadedRecord } from './read-record.ts';
 
 /** Proteins that one query may have folded. */
 export const MAX_FOLDS = 20;
@@ -15,7 +15,7 @@ const MAX_PAUSE_MS = 3_000;
 const PAUSE_GROWTH = 1.6;
 
 /** Whether folding has begun and the structure is not there yet. */
-const isComing = (found: RawRecord | null): boolean =>
+const isComing = (found: LoadedRecord | null): boolean =>
   isFields(found?.raw) && found.raw.folded_on_demand === true && found.raw.pdb == null;
 
 const tooLate = (hash: string): UpstreamError =>
@@ -42,7 +42,7 @@ export async function readFolded(
   hash: string,
   query: atlas.ProteinQuery,
   run: SharedCall,
-): Promise<RawRecord | null> {
+): Promise<LoadedRecord | null> {
   const own = { ...up, signal: run.signal };
   let found = await atlas.protein(own, hash, query);
   if (!query.foldOnMiss) return found;

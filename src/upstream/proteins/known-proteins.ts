@@ -1,5 +1,6 @@
 // The proteins of one request: the merged records, the failed calls, and which answers were read.
 // From these follow the parts that are still open, and the results of a list.
+import { setImmediate as turn } from 'node:timers/promises';
 import { asError, UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/call.ts';
 import { partValue } from '../part.ts';
@@ -7,7 +8,8 @@ import { withParts } from './loaded-parts.ts';
 import type { PartName, RequiredParts } from './parts.ts';
 import type { NeededParts } from './plan.ts';
 import type { ProteinCache } from './protein-cache.ts';
-import { mergeRecords, type ProteinRecord } from './record.ts';
+import { mergeRecords, type ProteinRecord, withoutErrors } from './record.ts';
+import { unpackRecord } from './record-answer.ts';
 import {
   absentFromBoth,
   findMissing,
@@ -131,8 +133,8 @@ export class KnownProteins {
     return open;
   }
 
-  /** Adds what is cached of proteins. */
-  async addCached(open: NeededParts): Promise<void> {
+  /** Adds the cached parts of proteins, and the open parts of answers that were loaded before. */
+  async addLoaded(open: NeededParts): Promise<void> {
     if (open.size === 0) return;
     const cached = await this.#cache.getMany([...open.keys()]);
     if (cached.length > 0) this.#up.onCacheHit?.('proteins', cached.length);
@@ -141,6 +143,19 @@ export class KnownProteins {
       this.#records.set(record.hash, newer ? mergeRecords(record, newer) : record);
       this.#cacheable.set(record.hash, record);
     }
+    for (const [hash, needs] of open) await this.#unpack(hash, needs);
+  }
+
+  /** Reads open parts from the answer of a protein, except those that are wrong in it. */
+  async #unpack(hash: string, needs: RequiredParts): Promise<void> {
+    const record = this.#records.get(hash);
+    const parts = this.openParts(hash, needs);
+    if (record?.answer === undefined || parts === undefined) return;
+    const found = unpackRecord(hash, record.answer, parts);
+    if (found === undefined) return;
+    this.#records.set(hash, mergeRecords(withoutErrors(found), record));
+    // Reading takes half a millisecond: the records of a list are read in turns of their own.
+    await turn();
   }
 
   /** Caches what the answers have added. */

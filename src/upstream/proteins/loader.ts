@@ -20,6 +20,7 @@ import type { ProteinCache } from './protein-cache.ts';
 import { readArchived, readClusters } from './read-archive.ts';
 import { readRecord } from './read-record.ts';
 import { createSource, emptyRecord, type ProteinRecord } from './record.ts';
+import { packAnswer } from './record-answer.ts';
 import {
   missingParts,
   needsCluster,
@@ -32,6 +33,8 @@ import {
 
 const BULK_IN_FLIGHT = 4;
 const RECORDS_IN_FLIGHT = 8;
+/** Top features that come with every record, so that a later query finds them in it. */
+const MIN_FEATURES = 10;
 
 export interface ProteinLoader {
   /**
@@ -114,7 +117,7 @@ export function createProteinLoader(
       for (const [hash, needs] of needed) known.fail(hash, needs, tooManyFolds(folds));
       return;
     }
-    await known.addCached(known.openNeeds(needed));
+    await known.addLoaded(known.openNeeds(needed));
     const wanted = known.openNeeds(needed);
     const first = planFirstCalls(wanted);
     await run(first);
@@ -133,13 +136,17 @@ export function createProteinLoader(
   }
 
   async function runRecord(hash: string, needs: RequiredParts): Promise<void> {
-    const query = { top: topFeatureCount(needs), foldOnMiss: needs.fold === true, normalize: true };
+    const query = {
+      top: Math.max(topFeatureCount(needs), MIN_FEATURES),
+      foldOnMiss: needs.fold === true,
+      normalize: true,
+    };
     const key = `protein ${hash} ${query.top} ${query.foldOnMiss}`;
     try {
       const found = await limitRecords(() =>
         singleFlight(key, up.signal, (call) => readFolded(up, hash, query, call)),
       );
-      known.add(hash, found && readRecord(hash, needs, found));
+      known.add(hash, found && { ...readRecord(hash, needs, found), answer: packAnswer(found) });
       known.addReadRecord(hash);
     } catch (error) {
       known.fail(hash, needs, error);
@@ -242,7 +249,7 @@ export function createProteinLoader(
     },
     loadMany,
     async findCached(hash, needs) {
-      await known.addCached(known.openNeeds(new Map([[hash, needs]])));
+      await known.addLoaded(known.openNeeds(new Map([[hash, needs]])));
       return known.openParts(hash, needs) === undefined ? (known.get(hash) ?? undefined) : undefined;
     },
     prime(record) {

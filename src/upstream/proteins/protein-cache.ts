@@ -2,7 +2,7 @@
 // neither errors nor the absence of a protein are cached.
 import type { Cache } from '../../store/cache/cache.ts';
 import { isKnown, partValue, UNKNOWN } from '../part.ts';
-import type { ProteinRecord } from './record.ts';
+import { type ProteinRecord, withoutErrors } from './record.ts';
 
 export interface ProteinCache {
   /** The cached parts of the proteins; those without any are left out. */
@@ -46,7 +46,7 @@ export function createProteinCache(
         identities.set(hash, { hash, from, oldest, sequence, length, accession, source });
       // No part outlives its time.
       const left = record.oldest + ttl - Date.now();
-      if (left > 0) records.set(hash, withoutErrors(record), left);
+      if (left > 0) records.set(hash, withoutLarge(withoutErrors(record)), left);
     },
   };
 }
@@ -69,16 +69,18 @@ function createSecondSight(): (hash: string) => boolean {
   };
 }
 
-/** Errors belong to one request, and a structure with a fault is one. */
-function withoutErrors(record: ProteinRecord): ProteinRecord {
-  const failed = Object.entries(record).flatMap(([member, part]) =>
-    part instanceof Error || (member === 'structure' && hasFault(record)) ? [member] : [],
-  );
-  if (failed.length === 0) return record;
-  return { ...record, ...Object.fromEntries(failed.map((member) => [member, UNKNOWN])) };
-}
-
-const hasFault = ({ structure }: ProteinRecord): boolean => partValue(structure)?.fault != null;
+/** Leaves out the large parts of a record whose answer has them. */
+const withoutLarge = (record: ProteinRecord): ProteinRecord =>
+  record.answer === undefined
+    ? record
+    : {
+        ...record,
+        structure: UNKNOWN,
+        plddt: UNKNOWN,
+        level: UNKNOWN,
+        rows: UNKNOWN,
+        single: UNKNOWN,
+      };
 
 /** A cached record as a part of this request. */
 function fromCache(cached: ProteinRecord): ProteinRecord {
@@ -91,7 +93,7 @@ const ENTRY_BYTES = 600;
 
 /** Roughly what a record takes in memory. */
 export function estimateRecordBytes(record: ProteinRecord): number {
-  const { sequence, structure, plddt, cluster, features, level, rows, single } = record;
+  const { sequence, structure, plddt, cluster, features, level, rows, answer } = record;
   const text = partValue(structure)?.text;
   return (
     ENTRY_BYTES +
@@ -102,7 +104,6 @@ export function estimateRecordBytes(record: ProteinRecord): number {
     240 * (partValue(features)?.values.length ?? 0) +
     16 * (partValue(level)?.values.length ?? 0) +
     (partValue(rows)?.rows.reduce((sum, { values }) => sum + 100 + 16 * values.length, 0) ?? 0) +
-    // Coordinates as text, and three numbers for each of up to 64 activations a residue.
-    (partValue(single) === undefined ? 0 : 4000 + 3000 * (partValue(sequence)?.length ?? 0))
+    (answer === undefined ? 0 : answer.packed.byteLength)
   );
 }

@@ -1,7 +1,7 @@
 // Reads the single record of a protein, `GET /proteins/{hash}`. What cannot be read of a large
 // member is an error of its part alone.
 import { hasAtoms } from '../../structure/pdb.ts';
-import { readMatrix, readVector } from '../archive/sparse-activations.ts';
+import { readMatrix, readVector, type SparseVector } from '../archive/sparse-activations.ts';
 import { asError } from '../errors.ts';
 import { validate } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
@@ -18,7 +18,7 @@ import {
   type SingleRecord,
 } from './record.ts';
 import { readRegions } from './regions.ts';
-import { needsRanking, needsRows, needsStructure } from './required-parts.ts';
+import { needsRanking, needsRows } from './required-parts.ts';
 import { readResidues, readStructure, type Structure } from './structure.ts';
 
 const LARGE = { pdb: true, residues_plddt: true, sae_features: true } as const;
@@ -37,6 +37,14 @@ export interface RawRecord {
   readonly raw: unknown;
   readonly requestId: string | undefined;
   readonly features: AnsweredFeatures;
+  /** Milliseconds since the epoch; now if absent. */
+  readonly retrievedAt?: number;
+}
+
+/** An answer with the bytes that it was read from. */
+export interface LoadedRecord extends RawRecord {
+  readonly body: Uint8Array;
+  readonly retrievedAt: number;
 }
 
 /**
@@ -46,7 +54,7 @@ export interface RawRecord {
  * @throws UpstreamError UPSTREAM_DRIFT for a record that cannot be that of the protein
  */
 export function readRecord(hash: string, needs: RequiredParts, answer: RawRecord): ProteinRecord {
-  const { raw, requestId, features: answered } = answer;
+  const { raw, requestId, features: answered, retrievedAt } = answer;
   const record = validate('protein', smallRecord, raw);
   checkRecord(hash, record);
   const { sequence: written, ...own } = record;
@@ -54,9 +62,7 @@ export function readRecord(hash: string, needs: RequiredParts, answer: RawRecord
   const length = own.sequence_length ?? sequence?.length;
   const representative = own.cluster_rep_protein_hash;
   const isWhole = needs.record === true || needs.fold === true;
-  // A query for one large member is often followed by one for another.
-  const isLarge = isWhole || needsStructure(needs) || needs.level === true;
-  const from = createSource('protein', requestId);
+  const from = createSource('protein', requestId, retrievedAt);
   return {
     hash,
     from,
@@ -66,26 +72,35 @@ export function readRecord(hash: string, needs: RequiredParts, answer: RawRecord
     accession: own.accession ?? null,
     source: own.source ?? null,
     names: { name: own.protein_name ?? null, header: own.header ?? null },
-    ...(isLarge
+    ...(isWhole || needsCoordinates(needs, own)
       ? structureParts({ ...own, sequence, length }, raw)
       : { ptm: own.ptm ?? UNKNOWN, meanPlddt: own.mean_plddt ?? UNKNOWN }),
     cluster: representative == null ? UNKNOWN : { representative },
     namesNoCluster: representative == null,
-    ...(answered.kind === 'ranking'
-      ? rankingParts(needs, raw, answered.top, length, isLarge || needsRanking(needs))
+    ...(answered.kind === 'ranking' && (needsRanking(needs) || needs.level === true)
+      ? rankingParts(needs, raw, answered.top, length)
       : {}),
     single: isWhole ? { own, raw } : UNKNOWN,
     isFolded: needs.fold === true,
   };
 }
 
-type StructureParts = Pick<ProteinRecord, 'structure' | 'plddt' | 'ptm' | 'meanPlddt'>;
-
-interface StructureFacts {
-  readonly sequence: string | undefined;
-  readonly length: number | undefined;
+interface WireScores {
   readonly ptm?: number | null | undefined;
   readonly mean_plddt?: number | null | undefined;
+}
+
+/** Whether a part is needed that only the coordinates say: the scores mostly stand beside them. */
+const needsCoordinates = (needs: RequiredParts, { ptm, mean_plddt: mean }: WireScores): boolean =>
+  needs.structure === true ||
+  (needs.ptm === true && ptm == null) ||
+  (needs.meanPlddt === true && mean == null);
+
+type StructureParts = Pick<ProteinRecord, 'structure' | 'plddt' | 'ptm' | 'meanPlddt'>;
+
+interface StructureFacts extends WireScores {
+  readonly sequence: string | undefined;
+  readonly length: number | undefined;
 }
 
 /** B-factors have two digits: values are the same whichever way they come. */
@@ -144,24 +159,26 @@ export function readRecordStructure(
 
 type FeatureParts = Pick<ProteinRecord, 'features' | 'level' | 'rows'>;
 
-/** The ranking of a record, and the activations on its scale where large members are read. */
+/** The ranking of a record, and the activations on its scale. */
 function rankingParts(
   needs: RequiredParts,
   raw: unknown,
   top: number,
   length: number | undefined,
-  isLarge: boolean,
 ): FeatureParts {
   const ranking = readMember(() => readFeatures(raw, top, length));
-  if (!isLarge) return { features: ranking };
-  const values = partValue<Ranking>(ranking)?.values ?? [];
   const wire = isFields(raw) ? raw : {};
-  const vector = readVector(wire.protein_activations);
   return {
     features: ranking,
-    level: vector !== undefined && hasSameScale(values, vector) ? vector : null,
+    level: needs.level === true ? readLevel(wire.protein_activations, ranking) : UNKNOWN,
     rows: needsRows(needs) ? readRows(wire.per_residue_activations, needs, ranking) : UNKNOWN,
   };
+}
+
+/** The activations of all features; null where they are not on the scale of the ranking. */
+function readLevel(given: unknown, ranking: Part<Ranking>): Part<SparseVector> {
+  const vector = readVector(given);
+  return vector !== undefined && hasSameScale(partValue(ranking)?.values ?? [], vector) ? vector : null;
 }
 
 /**

@@ -2,7 +2,7 @@
 // objects that were checked when they arrived.
 import type * as z from 'zod';
 import type { SparseVector } from '../archive/sparse-activations.ts';
-import { mergePart, type Part } from '../part.ts';
+import { mergePart, type Part, partValue, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, FeatureValue, proteinRecord } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';
 import type { Structure } from './structure.ts';
@@ -58,6 +58,18 @@ export interface SingleRecord {
   readonly raw: unknown;
 }
 
+/** The single record as it came, with its ranking of top features, compressed. */
+export interface RecordAnswer {
+  readonly packed: Buffer;
+  /** Bytes before compression. */
+  readonly bytes: number;
+  /** How many top features were asked for. */
+  readonly top: number;
+  readonly requestId: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly retrievedAt: number;
+}
+
 /** A protein that exists. An answer about it knows some of the parts. */
 export interface ProteinRecord {
   readonly hash: string;
@@ -84,14 +96,16 @@ export interface ProteinRecord {
   readonly level?: Part<SparseVector>;
   readonly rows?: Part<FeatureRows>;
   readonly single?: Part<SingleRecord>;
+  /** From which parts are read that were not needed before. */
+  readonly answer?: RecordAnswer | undefined;
   /** Whether it was folded where it had no structure. */
   readonly isFolded?: boolean;
 }
 
 /** The source of data that have just come. */
-export const createSource = (operation: string, requestId?: string): Source => ({
+export const createSource = (operation: string, requestId?: string, retrievedAt = Date.now()): Source => ({
   operation,
-  retrievedAt: Date.now(),
+  retrievedAt,
   fromCache: false,
   requestId,
 });
@@ -150,7 +164,19 @@ export function mergeRecords(older: ProteinRecord, newer: ProteinRecord): Protei
     level: mergePart(older.level, newer.level),
     rows: mergePart(older.rows, newer.rows, mergeRows),
     single: mergePart(older.single, newer.single),
+    answer: newer.answer ?? older.answer,
     isFolded: older.isFolded === true || newer.isFolded === true,
   };
   return merged;
+}
+
+const hasFault = ({ structure }: ProteinRecord): boolean => partValue(structure)?.fault != null;
+
+/** Errors belong to one request, and a structure with a fault is one. */
+export function withoutErrors(record: ProteinRecord): ProteinRecord {
+  const failed = Object.entries(record).flatMap(([member, part]) =>
+    part instanceof Error || (member === 'structure' && hasFault(record)) ? [member] : [],
+  );
+  if (failed.length === 0) return record;
+  return { ...record, ...Object.fromEntries(failed.map((member) => [member, UNKNOWN])) };
 }
