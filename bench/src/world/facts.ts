@@ -9,6 +9,8 @@ const AMINO_ACIDS = 'ALGVESKIDTRPNFQYHMCW';
 const RESIDUES = 47;
 /** The last residues spell the number; structure, scores and features are those of the template. */
 const SPELLED = 7;
+/** Residues that a protein shares with its template. */
+export const BEGINNING = RESIDUES - SPELLED;
 /** How many templates there are. */
 const TEMPLATES = 16;
 
@@ -28,7 +30,7 @@ function makeSequence(template: number): string {
 export const TEMPLATE_SEQUENCES: readonly string[] = Array.from({ length: TEMPLATES }, (_, n) =>
   makeSequence(n),
 );
-const beginnings = TEMPLATE_SEQUENCES.map((sequence) => sequence.slice(0, -SPELLED));
+const beginnings = TEMPLATE_SEQUENCES.map((sequence) => sequence.slice(0, BEGINNING));
 
 /** The template of which the n-th protein is made. */
 export const toTemplate = (n: number): number => n % TEMPLATES;

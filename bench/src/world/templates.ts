@@ -14,7 +14,7 @@ import {
 import { findWindows, proteinVector } from '../../../sandbox/src/atlas/features.ts';
 import { makeStructure } from '../../../sandbox/src/atlas/structure-making.ts';
 import { predictConfidence } from '../../../sandbox/src/structure/confidence.ts';
-import { TEMPLATE_SEQUENCES } from './facts.ts';
+import { BEGINNING, TEMPLATE_SEQUENCES } from './facts.ts';
 
 /** One protein, in the pieces that answers are put together from. */
 export interface Template {
@@ -34,10 +34,20 @@ export interface Template {
 /** Any fixed scale will do: what counts is the size of the numbers as text. */
 const scale: Scale = (feature, strength) => fourDecimals((strength / 1000) * (1 + (feature % 13) / 3));
 
+/**
+ * A PDB text whose last residues are unknown ones: each protein has others, and the gateway refuses
+ * a structure of another sequence.
+ */
+const withoutEnd = (pdb: string): string =>
+  pdb.replace(/^ATOM .*$/gm, (line) =>
+    Number(line.slice(22, 26)) > BEGINNING ? `${line.slice(0, 17)}UNK${line.slice(20)}` : line,
+  );
+
 function makeTemplate(sequence: string): Template {
   const windows = findWindows(sequence);
   const { ptm, meanPlddt, plddt } = predictConfidence(sequence);
-  const text = (form: 'record' | 'member') => Buffer.from(makeStructure({ form, sequence })).toString();
+  const text = (form: 'record' | 'member') =>
+    withoutEnd(Buffer.from(makeStructure({ form, sequence })).toString());
   return {
     ptm,
     meanPlddt,
