@@ -14,6 +14,7 @@ import { type Bench, openBench } from './scenarios/bench.ts';
 import { coldSmall } from './scenarios/cold.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList } from './scenarios/lists.ts';
+import { mix } from './scenarios/mix.ts';
 import { mutations } from './scenarios/mutations.ts';
 import { pairs } from './scenarios/pairs.ts';
 import { startUp } from './scenarios/processes.ts';
@@ -35,6 +36,7 @@ const SCENARIOS: Readonly<Record<string, readonly [Run, seconds: number, goesOn?
   'list cold': [coldList, 120],
   'list far': [farList, 20, true],
   structures: [structures, 120],
+  mix: [mix, 240],
   mutations: [mutations, 80],
   watchers: [watchers, 25],
   'start-up': [startUp, 45],

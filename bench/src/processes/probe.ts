@@ -13,6 +13,9 @@ export interface Reading {
   readonly cpu: number;
   /** The longest that the event loop stood still since the last reading, milliseconds. */
   readonly stall: number;
+  /** Bytes of live and dead objects that V8 has not collected, and of buffers outside its heap. */
+  readonly heapUsed: number;
+  readonly external: number;
 }
 
 if (isMainThread) {
@@ -21,9 +24,12 @@ if (isMainThread) {
   process.on('message', (message: unknown) => {
     if (message !== 'read') return;
     const { user, system } = process.cpuUsage();
+    const { heapUsed, external } = process.memoryUsage();
     const reading: Reading = {
       cpu: (user + system) / 1000,
       stall: Math.max(0, delay.max / 1e6 - RESOLUTION),
+      heapUsed,
+      external,
     };
     delay.reset();
     process.send?.(reading);
