@@ -88,6 +88,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     limiters: limiters.state,
     connections: () => accessControl.openConnections(),
     inFlight: () => telemetry.inFlight(),
+    cacheBytes: () => ({ ...shared.cacheBytes(), ...yoga.cacheBytes() }),
   });
   const telemetry = createTelemetry(log, metrics, operationNames(examples), options.tracing?.tracer);
   const connections = connectUpstream(options, limiters, telemetry);
@@ -145,10 +146,11 @@ export function createGateway(given: GatewayOptions): Gateway {
   };
   const routes = [...named, openapiRoute(named, config.PUBLIC_URL), graphqlRoute];
   const { openContext } = contexts;
-  const { failures, operations, graphql, listener, fetch } = openYoga({
+  const yoga = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });
+  const { failures, operations, graphql, listener, fetch } = yoga;
   return {
     accessControl,
     connections: accessControl.connections,

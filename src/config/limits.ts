@@ -1,6 +1,8 @@
 // Limits that fit every deployment, so that no setting changes them. Programs that embed the
 // gateway and tests may.
 
+import { CACHE_BYTES } from './cache-bytes.ts';
+
 export interface GatewayLimits {
   /** Levels of a query. */
   readonly queryDepth: number;
@@ -25,5 +27,5 @@ export const DEFAULT_LIMITS: GatewayLimits = {
   upstreamQueue: 1000,
   authFailuresPerMinute: 60,
   eventLoopDelayMs: 500,
-  responseCacheBytes: 32_000_000,
+  responseCacheBytes: CACHE_BYTES.responses,
 };

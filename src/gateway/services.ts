@@ -24,7 +24,7 @@ import type { Tracing } from '../telemetry/tracing.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
 import type { Upstream } from '../upstream/http/call.ts';
 import type { ServiceConnections } from '../upstream/http/connections.ts';
-import { createAtlasCaches } from '../upstream/reads/caches.ts';
+import { type AtlasCaches, createAtlasCaches } from '../upstream/reads/caches.ts';
 import { openCatalogue } from '../upstream/reads/catalogue.ts';
 import { type Loaders, RequestLoaders } from '../upstream/reads/loaders.ts';
 import { createThumbnails } from '../upstream/reads/thumbnails.ts';
@@ -62,6 +62,8 @@ export interface GatewayOptions {
 /** The services of a process, and what opens and closes them. */
 export interface SharedServices {
   readonly services: Services;
+  /** Estimated bytes of the caches of Atlas answers, by name. */
+  readonly cacheBytes: AtlasCaches['bytes'];
   /** Loaders for a request, over the caches of the process. */
   loaders(up: Upstream): Loaders;
   /** The names of a caller under former secrets. */
@@ -141,6 +143,7 @@ export function createServices(
   };
   return {
     services,
+    cacheBytes: caches.bytes,
     loaders: (up) => new RequestLoaders(up, caches),
     formerNames: (identity) => formerNames(secrets, identity),
     movePrincipal: createPrincipalMover(ledger, secrets),

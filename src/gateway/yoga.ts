@@ -1,8 +1,10 @@
 // Yoga with its plugins, and the HTTP handler in front of it.
 
 import type { RequestListener } from 'node:http';
+import type { DocumentNode } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
+import { CACHE_BYTES, type CacheName } from '../config/cache-bytes.ts';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access/access-control.ts';
 import { createAdmission } from '../http/access/admit.ts';
@@ -44,14 +46,14 @@ export interface YogaSources {
   readonly pulseMs: number;
 }
 
-/** A parsed document takes about a hundred times as many bytes as its text has characters. */
-const MAX_CACHED_CHARACTERS = 1_000_000;
+/** Memory of a parsed document for each character of its text, about. */
+const BYTES_PER_CHARACTER = 80;
 
-const createDocumentCache = <T extends object>() =>
+const createDocumentCache = <T extends object>(maxSize: number) =>
   new LRUCache<string, T>({
-    maxSize: MAX_CACHED_CHARACTERS,
-    maxEntrySize: MAX_DOCUMENT_CHARACTERS / 2,
-    sizeCalculation: (_, text) => Math.max(1, text.length),
+    maxSize,
+    maxEntrySize: (BYTES_PER_CHARACTER * MAX_DOCUMENT_CHARACTERS) / 2,
+    sizeCalculation: (_, text) => BYTES_PER_CHARACTER * Math.max(1, text.length),
   });
 
 /**
@@ -80,6 +82,8 @@ export interface OpenedYoga {
   readonly graphql: GraphqlHandler;
   readonly listener: RequestListener;
   readonly fetch: (request: Request) => Promise<Response>;
+  /** Estimated bytes of the caches of responses and documents, by name. */
+  readonly cacheBytes: () => Partial<Record<CacheName, number>>;
 }
 
 export function openYoga(sources: YogaSources): OpenedYoga {
@@ -88,13 +92,12 @@ export function openYoga(sources: YogaSources): OpenedYoga {
   const cache = createResponseCache({ config, maxBytes: config.limits.responseCacheBytes });
   const failures = createFailures(log, metrics, telemetry, config.INTROSPECTION);
   const { fail } = failures;
+  const documentCache = createDocumentCache<DocumentNode>(CACHE_BYTES.documents);
+  const errorCache = createDocumentCache<Error>(CACHE_BYTES['document-errors']);
   const { getEnveloped } = createYoga({
     schema: subgraphSchema,
     // The context of a request is made when it is executed (useExecution).
-    parserAndValidationCache: {
-      documentCache: createDocumentCache(),
-      errorCache: createDocumentCache(),
-    },
+    parserAndValidationCache: { documentCache, errorCache },
     logging: false,
     // The only place that runs operations masks their errors, and counts them.
     maskedErrors: false,
@@ -107,7 +110,7 @@ export function openYoga(sources: YogaSources): OpenedYoga {
   const graphql = createGraphqlHandler({ ...sources, operations, fail });
   const adapters = {
     ...{ ...sources, failures },
-    handle: createHandle({ ...sources, failures, cache, graphql }),
+    handle: createHandle({ ...sources, failures, cache: cache.layer, graphql }),
     admit: createAdmission(config, telemetry, accessControl),
     bodies: createBodyReader(),
   };
@@ -115,5 +118,10 @@ export function openYoga(sources: YogaSources): OpenedYoga {
     ...{ failures, operations, graphql },
     listener: createListener(adapters),
     fetch: createFetch(adapters),
+    cacheBytes: () => ({
+      responses: cache.bytes(),
+      documents: documentCache.calculatedSize,
+      'document-errors': errorCache.calculatedSize,
+    }),
   };
 }

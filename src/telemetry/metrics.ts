@@ -23,6 +23,8 @@ export interface MetricSources {
   readonly connections: () => number;
   /** Requests, streams among them, that are being answered. */
   readonly inFlight: () => number;
+  /** Estimated bytes of each cache in this process, by its name. */
+  readonly cacheBytes: () => Readonly<Record<string, number>>;
 }
 
 /** State of the limiter of a host of the service. */
@@ -87,6 +89,15 @@ export function createMetrics(sources: MetricSources): Metrics {
     new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames: [label], buckets: SECONDS, registers });
   addGauges(registers, sources);
   addLimiterGauges(registers, sources.limiters);
+  new Gauge({
+    name: 'foldatlas_cache_bytes',
+    help: 'Estimated bytes of the caches in this process, by kind.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      for (const [kind, bytes] of Object.entries(sources.cacheBytes())) this.set({ kind }, bytes);
+    },
+  });
   const errors = counter('errors_total', 'Errors in GraphQL answers by extensions.code.', 'code');
   const storeErrors = counter('store_errors_total', 'Failures of the store.', 'store');
   // Prometheus sees no increase in a series that begins with 1, so what alerts ask for begins with

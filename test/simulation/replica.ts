@@ -59,6 +59,7 @@ const log = createLogger('silent', true, () => undefined);
 const nothing = { inFlight: 0, queued: 0, host: 'closed' } as const;
 const metrics = createMetrics({
   ...{ pollers: () => 0, watchers: () => 0, isLedgerLost: () => false, connections: () => 0 },
+  cacheBytes: () => ({}),
   ...{ inFlight: () => 0, limiters: () => ({ api: nothing, files: [] }) },
   storeUsage: async () => ({ usedBytes: 0, limitBytes: null, evicts: false }),
 });

@@ -74,6 +74,12 @@ export interface ResponseCacheOptions {
   readonly maxBytes: number;
 }
 
+export interface ResponseCache {
+  readonly layer: Layer;
+  /** The estimated memory of the stored responses. */
+  bytes(): number;
+}
+
 /** The outcome of an execution that several requests share. */
 interface Shared {
   readonly stored: StoredResponse | undefined;
@@ -105,7 +111,10 @@ function giveStored({ record, caller }: Exchange, stored: StoredResponse): HttpR
   return stored;
 }
 
-export function createResponseCache({ config: { proofNeeded }, maxBytes }: ResponseCacheOptions): Layer {
+export function createResponseCache({
+  config: { proofNeeded },
+  maxBytes,
+}: ResponseCacheOptions): ResponseCache {
   const responses =
     maxBytes === 0
       ? undefined
@@ -144,7 +153,7 @@ export function createResponseCache({ config: { proofNeeded }, maxBytes }: Respo
     return stored === undefined ? run(exchange) : giveStored(exchange, stored);
   }
 
-  return async (exchange, next) => {
+  const layer: Layer = async (exchange, next) => {
     const key = cacheKey(exchange);
     const stored = key === undefined ? undefined : responses?.get(key);
     if (stored !== undefined) return giveStored(exchange, stored);
@@ -154,4 +163,5 @@ export function createResponseCache({ config: { proofNeeded }, maxBytes }: Respo
     allowCaching(exchange, response);
     return response;
   };
+  return { layer, bytes: () => responses?.calculatedSize ?? 0 };
 }

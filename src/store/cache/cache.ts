@@ -13,6 +13,8 @@ export interface Cache<T> {
   getMany(keys: readonly string[]): Promise<Map<string, T>>;
   /** The cached value of a key; undefined when there is no fresh one. */
   get(key: string): Promise<T | undefined>;
+  /** The estimated memory of the values in this process. */
+  bytes(): number;
   /** Caches a value. @param ttl - milliseconds, when other than the namespace's */
   set(key: string, value: T, ttl?: number): void;
   /**
@@ -127,6 +129,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
 
   return {
     getMany,
+    bytes: () => local.calculatedSize,
     get: async (key) => (await getMany([key])).get(key),
     set,
     wrap: async <R extends T | null>(

@@ -58,6 +58,8 @@ export const readAnyJson = async ({ operation, body, status }: UpstreamResponse)
 export interface WithRaw<T> {
   readonly record: T;
   readonly raw: unknown;
+  /** Bytes of the JSON. */
+  readonly jsonBytes: number;
 }
 
 /**
@@ -72,5 +74,5 @@ export async function readJson<S extends z.ZodType>(
   name: string = answer.operation,
 ): Promise<WithRaw<z.output<S>>> {
   const raw = await readAnyJson(answer);
-  return { record: validate(name, schema, raw), raw };
+  return { record: validate(name, schema, raw), raw, jsonBytes: answer.body.byteLength };
 }

@@ -2,6 +2,7 @@
 // neither errors nor the absence of a protein are cached.
 import type { Cache } from '../../store/cache/cache.ts';
 import { isKnown, partValue, UNKNOWN } from '../part.ts';
+import type { FeatureValue } from '../wire.ts';
 import { type ProteinRecord, withoutErrors } from './record.ts';
 
 export interface ProteinCache {
@@ -91,6 +92,9 @@ function fromCache(cached: ProteinRecord): ProteinRecord {
 /** Memory of an entry beside its data. */
 const ENTRY_BYTES = 600;
 
+const estimateFeatureBytes = ({ label, description, residue_regions: regions }: FeatureValue): number =>
+  180 + (label?.length ?? 0) + (description?.length ?? 0) + 110 * (regions?.length ?? 0);
+
 /** Roughly what a record takes in memory. */
 export function estimateRecordBytes(record: ProteinRecord): number {
   const { sequence, structure, plddt, cluster, features, level, rows, answer } = record;
@@ -101,7 +105,7 @@ export function estimateRecordBytes(record: ProteinRecord): number {
     (text === undefined ? 0 : typeof text === 'string' ? text.length : text.size) +
     8 * (partValue(plddt)?.length ?? 0) +
     (partValue(cluster)?.info == null ? 0 : 700) +
-    240 * (partValue(features)?.values.length ?? 0) +
+    (partValue(features)?.values.reduce((sum, value) => sum + estimateFeatureBytes(value), 0) ?? 0) +
     16 * (partValue(level)?.values.length ?? 0) +
     (partValue(rows)?.rows.reduce((sum, { values }) => sum + 100 + 16 * values.length, 0) ?? 0) +
     (answer === undefined ? 0 : answer.packed.byteLength)

@@ -1,8 +1,10 @@
 // The caches of Atlas answers, which all requests of a process share: how long each keeps them, and
 // how much. Public data only.
 import { createSingleFlight } from '../../async/single-flight.ts';
+import { CACHE_BYTES, type CacheName } from '../../config/cache-bytes.ts';
 import { type Cache, type CacheOptions, createCache } from '../../store/cache/cache.ts';
 import type { SharedStore } from '../../store/cache/shared-cache.ts';
+import type { WithRaw } from '../http/validate-response.ts';
 import type { ProteinLoaderDependencies } from '../proteins/loader.ts';
 import { createProteinCache, estimateRecordBytes, noProteinCache } from '../proteins/protein-cache.ts';
 import type { ProteinRecord } from '../proteins/record.ts';
@@ -14,7 +16,6 @@ import type { Thumbnail } from './thumbnails.ts';
 const DAY_MS = 24 * 3_600_000;
 const MONTH_MS = 30 * DAY_MS;
 const YEAR_MS = 365 * DAY_MS;
-const MiB = 1024 * 1024;
 
 export interface AtlasCacheOptions {
   /** How long records, clusters and searches are cached; 0: not at all. */
@@ -35,10 +36,18 @@ export interface AtlasCaches {
   readonly uniprot: CachedReads<LoadedEntry>;
   readonly thumbnails: CachedReads<Thumbnail>;
   readonly catalogue: Cache<Buffer>;
+  /** The estimated memory of each, by name. */
+  bytes(): Partial<Record<AtlasCacheName, number>>;
 }
 
-/** The times of a cache, its size, and what it takes. */
-type Limits<T> = Pick<CacheOptions<T>, 'ttl' | 'stale' | 'maxBytes' | 'estimateBytes' | 'isCacheable'>;
+/** The caches of Atlas answers by their names in the metrics. */
+type AtlasCacheName = Exclude<CacheName, 'responses' | 'documents' | 'document-errors'>;
+
+/** Memory of an answer: its objects as they came and as they were read, and their texts. */
+const estimateJsonBytes = ({ jsonBytes }: WithRaw<unknown>): number => 512 + 2.5 * jsonBytes;
+
+/** The times of a cache, and what it takes. */
+type Limits<T> = Pick<CacheOptions<T>, 'ttl' | 'stale' | 'estimateBytes' | 'isCacheable'>;
 
 export function createAtlasCaches({
   recordSeconds,
@@ -48,53 +57,53 @@ export function createAtlasCaches({
 }: AtlasCacheOptions): AtlasCaches {
   const ttl = recordSeconds * 1000;
   const singleFlight = createSingleFlight();
+  const readBytes: [AtlasCacheName, () => number][] = [];
 
-  const create = <T>(namespace: string, limits: Limits<T>): Cache<T> =>
-    createCache<T>({ namespace, onError, onLookup, shared: store?.namespace(namespace), ...limits });
+  const create = <T>(namespace: AtlasCacheName, limits: Limits<T>): Cache<T> => {
+    const maxBytes = CACHE_BYTES[namespace];
+    const shared = store?.namespace(namespace);
+    const cache = createCache<T>({ namespace, maxBytes, onError, onLookup, shared, ...limits });
+    readBytes.push([namespace, cache.bytes]);
+    return cache;
+  };
   /** A cache of what may change any day; undefined where such things are not cached. */
-  const createForRecords = <T>(namespace: string, limits: Omit<Limits<T>, 'ttl'>): Cache<T> | undefined =>
-    ttl === 0 ? undefined : create(namespace, { ttl, ...limits });
+  const createForRecords = <T>(
+    namespace: AtlasCacheName,
+    limits: Omit<Limits<T>, 'ttl'>,
+  ): Cache<T> | undefined => (ttl === 0 ? undefined : create(namespace, { ttl, ...limits }));
 
   const records = createForRecords<ProteinRecord>('proteins', {
-    maxBytes: 32 * MiB,
     estimateBytes: estimateRecordBytes,
   });
   const identities = create<ProteinRecord>('identities', {
     ttl: YEAR_MS,
-    maxBytes: 8 * MiB,
     estimateBytes: estimateRecordBytes,
   });
   const clusters = createForRecords<LoadedCluster>('clusters', {
-    maxBytes: 32 * MiB,
-    estimateBytes: ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
+    estimateBytes: ({ cluster }) => estimateJsonBytes(cluster),
   });
   const searches = createForRecords<LoadedSearch>('searches', {
-    maxBytes: 16 * MiB,
     estimateBytes: ({ answer }) => 4096 + 400 * answer.similar_proteins.length,
   });
   const features = create<LoadedFeature>('features', {
     ttl: YEAR_MS,
-    maxBytes: 32 * MiB,
-    estimateBytes: () => 12 * 1024,
+    estimateBytes: estimateJsonBytes,
     isCacheable: isWholeFeature,
   });
   const uniprot = create<LoadedEntry>('uniprot', {
     ttl: DAY_MS,
     stale: MONTH_MS,
-    maxBytes: 16 * MiB,
-    estimateBytes: ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
+    estimateBytes: estimateJsonBytes,
     // One that leaves out whose protein it is may be whole a moment later.
     isCacheable: ({ record }) => record.sequence !== undefined || record.protein_hash !== undefined,
   });
   const thumbnails = create<Thumbnail>('thumbnails', {
     ttl: YEAR_MS,
-    maxBytes: 64 * MiB,
     estimateBytes: ({ png }) => png.byteLength,
   });
   const catalogue = create<Buffer>('catalogue', {
     ttl: DAY_MS,
     stale: MONTH_MS,
-    maxBytes: 32 * MiB,
     estimateBytes: (json) => json.byteLength,
   });
   return {
@@ -108,5 +117,6 @@ export function createAtlasCaches({
     uniprot: { name: 'uniprot', cache: uniprot },
     thumbnails: { name: 'thumbnails', cache: thumbnails },
     catalogue,
+    bytes: () => Object.fromEntries(readBytes.map(([name, read]) => [name, read()])),
   };
 }
