@@ -93,7 +93,10 @@ function fromCache(cached: ProteinRecord): ProteinRecord {
 const ENTRY_BYTES = 600;
 
 const estimateFeatureBytes = ({ label, description, residue_regions: regions }: FeatureValue): number =>
-  180 + (label?.length ?? 0) + (description?.length ?? 0) + 110 * (regions?.length ?? 0);
+  180 +
+  (label?.length ?? 0) +
+  (description?.length ?? 0) +
+  (regions == null ? 0 : 200 + 220 * regions.length);
 
 /** Roughly what a record takes in memory. */
 export function estimateRecordBytes(record: ProteinRecord): number {
