@@ -130,7 +130,7 @@ class FoldAtlas:
     ) -> Table:
         """Proteins with features similar to those of a sequence, best first, ten when `first` is left out.
 
-        `max_percent_characterized` of 0 finds members of dark clusters, whose domains nobody knows.
+        `max_percent_characterized` of 0 finds members of dark clusters, whose domains are unknown.
         """
         variables = {
             "sequence": sequence,
@@ -227,7 +227,7 @@ class FoldAtlas:
 
         Raises AlreadySubmitted where the same was submitted under another key or label and `again` is
         not given, InputError for an input that cannot be folded, Refusal where nothing was queued or
-        (kind OutcomeUnknown) nobody knows. Either way nothing was sent a second time.
+        (kind OutcomeUnknown) it is not known whether anything was. Either way nothing was sent a second time.
         """
         notified = None if notify is None else {"url": notify}
         options = {"label": label, "repeat": repeat, "model": model, "notify": notified}

@@ -86,7 +86,7 @@ class Refusal(FoldAtlasError):
 
 
 def join_mistakes(lines: Sequence[str], more: Optional[int] = 0) -> InputError:
-    """One exception for all mistakes of an input. `more` is how many are left out of the lines; None where nobody knows."""
+    """One exception for all mistakes of an input. `more` is how many are left out of the lines; None where that is not known."""
     if len(lines) == 1 and more == 0:
         return InputError(lines[0])
     if more is None:

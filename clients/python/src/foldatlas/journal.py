@@ -65,7 +65,7 @@ class Journal:
     ) -> Dict[str, Any]:
         """Sends a submission once for this folder. The input is written before it is sent, and each batch behind it.
 
-        It stays there while nobody knows whether it was queued, and is dropped when it certainly was
+        It stays there while it is not known whether it was queued, and is dropped when it certainly was
         not, so that a mended input can follow. Returns what `send_parts` does. Raises InputError,
         before anything is sent, where the folder belongs to another submission.
         """
