@@ -1,4 +1,4 @@
-// Sends bytes to a port and reads what comes back, whether they are HTTP or not.
+// Sends bytes to a port, HTTP or not, and reads the answer.
 import { connect } from 'node:net';
 
 /** How long a server may think about bytes that could be the beginning of something. */

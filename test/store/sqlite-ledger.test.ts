@@ -416,16 +416,21 @@ describe('a ledger file that its gateway finds at its start', () => {
     ['removed', (at: string) => rmSync(at, { force: true })],
     ['emptied', (at: string) => existsSync(at) && writeFileSync(at, '')],
   ] as const;
-  it.each(
-    ways,
-  )('tells which keys were paid, or that it is lost, whichever files of a killed gateway are %s', async (_, lose) => {
+  /** The files of a gateway that was killed after it gave these keys away, in a folder. */
+  async function leaveKilled(...keys: readonly string[]): Promise<string> {
     const left = join(folder, 'killed');
     mkdirSync(left);
     const running = openLedger(`sqlite:${file}`, { current: openSecret(`sqlite:${file}`, undefined) });
-    for (const key of ['paid first', 'paid last']) expect(await running.claim('p', key, 'h')).toBeNull();
+    for (const key of keys) expect(await running.claim('p', key, 'h')).toBeNull();
     for (const suffix of LOST) copyFileSync(`${file}${suffix}`, join(left, `gateway.db${suffix}`));
     await running.close();
+    return left;
+  }
 
+  it.each(
+    ways,
+  )('tells which keys were paid, or that it is lost, whichever files of a killed gateway are %s', async (_, lose) => {
+    const left = await leaveKilled('paid first', 'paid last');
     const unnoticed: string[] = [];
     for (const subset of subsets) {
       const at = join(folder, `lost ${subset.join(' ')}`, 'gateway.db');
@@ -453,12 +458,7 @@ describe('a ledger file that its gateway finds at its start', () => {
   it.each(
     ways,
   )('is left as it is by a start that is refused, whichever files of a killed gateway are %s', async (_, lose) => {
-    const left = join(folder, 'killed');
-    mkdirSync(left);
-    const running = openLedger(`sqlite:${file}`, { current: openSecret(`sqlite:${file}`, undefined) });
-    await running.claim('p', 'paid', 'h');
-    for (const suffix of LOST) copyFileSync(`${file}${suffix}`, join(left, `gateway.db${suffix}`));
-    await running.close();
+    const left = await leaveKilled('paid');
     const refused: string[] = [];
     for (const subset of subsets) {
       const at = join(folder, `refused ${subset.join(' ')}`, 'gateway.db');
