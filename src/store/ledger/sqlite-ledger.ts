@@ -64,15 +64,15 @@ function createMarkStore(
   sql: SqliteStore,
   now: () => number,
   witness: WitnessFile | undefined,
-): MarkStore & { readonly keepWitness: () => Promise<void> } {
+): MarkStore & { readonly keepWitness: (isDurable?: boolean) => Promise<void> } {
   const readRow = () => markRow.parse(sql.get('SELECT text, newest FROM mark'));
-  async function keepWitness(): Promise<void> {
+  async function keepWitness(isDurable = true): Promise<void> {
     if (witness === undefined) return;
     // Under the lock of the ledger: processes that share it write one after the other.
     await sql.write(() => {
       const { text, newest } = readRow();
       const mark = text === null ? null : readMarkText(text);
-      if (mark !== null && mark.lost === undefined) witness.write({ id: mark.id, newest });
+      if (mark !== null && mark.lost === undefined) witness.write({ id: mark.id, newest }, isDurable);
     });
   }
   /** Writes as much as a claim does, and more: a disk that took nothing may take it again. */
@@ -207,10 +207,13 @@ function createLedgerStore(
     return newestRow.parse(sql.get('UPDATE mark SET newest = max(newest + 1, ?) RETURNING newest', at))
       .newest;
   };
-  /** Every write is witnessed before its caller hears of it: a copy of before is then known. */
+  /**
+   * Every write is witnessed before its caller hears of it: a copy of before is then known. The
+   * end of a submission does not wait for the disk: in a copy of just before it the key is claimed.
+   */
   async function witnessed(written: Promise<number>): Promise<number> {
     const newest = await written;
-    await markStore.keepWitness();
+    await markStore.keepWitness(false);
     return newest;
   }
   const find = (principal: string, kind: Kind, id: string): unknown =>

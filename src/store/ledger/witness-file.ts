@@ -23,8 +23,13 @@ export interface WitnessFile {
   readonly fault: UnwritableDiskError | undefined;
   /** Null where none was written. */
   read(): Witness | null;
-  /** Writes it to the disk. @throws UnwritableDiskError */
-  write(witness: Witness): void;
+  /**
+   * Writes it.
+   *
+   * @param isDurable - whether a power cut must not take it back
+   * @throws UnwritableDiskError
+   */
+  write(witness: Witness, isDurable?: boolean): void;
   /** Makes the ledger older than its witness, and so lost until that is accepted. */
   writeLoss(): void;
   close(): void;
@@ -80,11 +85,13 @@ export function openWitness(file: string): WitnessFile {
       return null;
     }
   }
-  function write({ id, newest }: Witness): void {
+  function write({ id, newest }: Witness, isDurable = true): void {
     const before = read();
-    if (before?.id === id && before.newest >= newest && fault === undefined) return;
+    const isKnown = before?.id === id && before.newest >= newest && fault === undefined;
     try {
-      writeSync(descriptor, `${JSON.stringify({ id, newest })}\n`.padStart(BYTES), 0);
+      if (!isKnown) writeSync(descriptor, `${JSON.stringify({ id, newest })}\n`.padStart(BYTES), 0);
+      if (!isDurable) return;
+      // A newer one may be that of another process, which did not wait for the disk.
       fdatasyncSync(descriptor);
       fault = undefined;
     } catch (error) {
