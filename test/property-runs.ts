@@ -3,4 +3,4 @@
 /**
  * @param few - cases in a usual run; `TEST_RUNS=20 npx vitest run ...` tries twenty times as many
  */
-export const runs = (few: number): number => few * Number(process.env.TEST_RUNS ?? 1);
+export const runs = (few: number): number => Math.ceil(few * Number(process.env.TEST_RUNS ?? 1));

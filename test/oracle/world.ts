@@ -7,6 +7,7 @@ import type { ExecutionResult } from 'graphql';
 import { Dispatcher, errors } from 'undici';
 import { openUniverse } from '../../sandbox/src/atlas/universe.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
+import { type Clock, systemClock } from '../../src/async/clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
@@ -17,6 +18,11 @@ import { createReference, type ReadRecord } from './reference.ts';
 
 const PREFIX = '/atlas/protein/api/v1alpha1';
 const SEED = 1;
+/** Pauses before another try are short: nothing gets well by waiting. */
+const clock: Clock = {
+  ...systemClock,
+  sleep: (milliseconds, options) => systemClock.sleep(Math.min(milliseconds, 1), options),
+};
 const UNKNOWN = ['0'.repeat(32), 'f'.repeat(32), '0123456789abcdef0123456789abcdef'];
 
 export const DIALECTS = ['plain', 'rich'] as const;
@@ -304,6 +310,7 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
       connections: { pool: network, unshared: network, publicOnly: network, close: () => network.close() },
       log: createLogger(config.LOG_LEVEL, false),
       breaker: { failures: 1_000_000, first: 1, longest: 1 },
+      clock,
       // Answers come from the caches of what the service said, and not from the responses of
       // before.
       limits: { responseCacheBytes: 0, eventLoopDelayMs: 0 },
