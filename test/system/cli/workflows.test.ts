@@ -1,17 +1,28 @@
-// The commands of examples/workflows, as Snakemake and Nextflow would run them: one process a
-// design. Neither program is installed for it.
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// examples/workflows: Debian's Snakemake runs the Snakefile whole. Nextflow is not installed here:
+// the test runs its commands as it would, one process a design.
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endWithFile } from '../../child-processes.ts';
 import { ROOT } from '../../root.ts';
+import { until } from '../../subscriptions/support.ts';
 import { openPlace, type Place } from '../clients/place.ts';
 
 const run = promisify(execFile);
+const missing = spawnSync('snakemake', ['--version']).status !== 0 && process.env.CI === undefined;
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-workflows-'));
-const DESIGNS = ['d1', 'd2', 'd3'];
 let place: Place;
 beforeAll(async () => {
   place = await openPlace();
@@ -23,98 +34,138 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The command of each rule or process. */
-const readCommands = (file: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+/** Runs a program as a user does. @returns its exit code and all that it says */
+async function start(cwd: string, program: string, words: readonly string[]) {
+  const ended = run(program, words, { cwd, env: environment() });
+  const { stdout, stderr } = await ended.catch((error: { stdout: string; stderr: string }) => error);
+  return { code: ended.child.exitCode, said: stdout + stderr };
+}
+const environment = () => ({
+  PATH: `${folder}:${process.env.PATH}`,
+  HOME: process.env.HOME,
+  PYTHONUTF8: '1',
+  FOLDATLAS_URL: place.url,
+  FOLDATLAS_TOKEN: 'a-workflow',
+});
+
+/** Writes a design of two chains. @param more - further entities, each a line of YAML */
+function writeDesign(cwd: string, name: string, binder: string, ...more: string[]): void {
+  const chains = ['GIVEQ', binder].map((text, i) => `protein: { id: ${'AB'[i]}, sequence: ${text} }`);
+  mkdirSync(join(cwd, 'designs'), { recursive: true });
+  const entities = [...chains, ...more].map((entity) => `  - ${entity}\n`).join('');
+  writeFileSync(join(cwd, `designs/${name}.yaml`), `version: 1\nsequences:\n${entities}`);
+}
+
+/** Name and status of each row of the ranking, by name. */
+function readRanking(cwd: string): string[] {
+  const rows = readFileSync(join(cwd, 'ranking.tsv'), 'utf8').trim().split('\n').slice(1);
+  return rows.map((row) => `${row.split('\t')[1]} ${row.split('\t')[3]}`).sort();
+}
+
+describe.skipIf(missing)('the Snakefile', () => {
+  const RUN = ['--cores', '20'];
+  const hold = (isHeld: boolean) =>
+    fetch(`${place.world.sandboxUrl}/control/queue`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ hold: isHeld }),
+    });
+
+  it('refuses a wrong design, goes on after a kill, and pays for each design once', async () => {
+    const cwd = join(folder, 'snakemake');
+    const snakemake = (...words: string[]) => start(cwd, 'snakemake', words);
+    const submits = () => place.world.counts().submit ?? 0;
+    place.world.forget();
+    writeDesign(cwd, 'd1', 'FVN');
+    writeDesign(cwd, 'd-2', 'FVNAA');
+    writeDesign(cwd, 'a third', 'FVN1AA');
+    copyFileSync(`${ROOT}examples/workflows/Snakefile`, join(cwd, 'Snakefile'));
+    const refused = await snakemake(...RUN);
+    expect(refused).toMatchObject({ code: 1, said: expect.stringContaining('designs/a third.yaml: ') });
+    expect(submits()).toBe(0);
+
+    writeDesign(cwd, 'a third', 'FVNA');
+    await hold(true);
+    const killed = endWithFile(
+      spawn('snakemake', RUN, { cwd, env: environment(), stdio: 'ignore', detached: true }),
+      true,
+    );
+    await until('all designs to be submitted', async () => submits() === 3);
+    killed.kill('SIGKILL');
+    await hold(false);
+    // Its processes go on without it and write files that it has not seen to their end.
+    const results = join(cwd, 'results');
+    const isSaved = (name: string) => existsSync(join(results, name, 'scores.tsv'));
+    await until('the results', async () => readdirSync(results).filter(isSaved).length === 3);
+    expect((await snakemake(...RUN)).said).toContain('--rerun-incomplete');
+    expect((await snakemake(...RUN, '--rerun-incomplete')).said).toContain('--unlock');
+    expect(await snakemake('--unlock')).toMatchObject({ code: 0 });
+    expect(await snakemake(...RUN, '--rerun-incomplete')).toMatchObject({ code: 0 });
+    expect(readRanking(cwd)).toEqual(['a third DONE', 'd-2 DONE', 'd1 DONE']);
+    expect((await snakemake(...RUN)).said).toContain('Nothing to be done');
+    expect(submits()).toBe(3);
+  });
+
+  it('folds a changed design alone, keeps what it was, and ranks beside one that fails', async () => {
+    const cwd = join(folder, 'snakemake-changed');
+    place.world.forget();
+    writeDesign(cwd, 'd1', 'FVNC');
+    writeDesign(cwd, 'd2', 'FVNCC');
+    copyFileSync(`${ROOT}examples/workflows/Snakefile`, join(cwd, 'Snakefile'));
+    expect(await start(cwd, 'snakemake', RUN)).toMatchObject({ code: 0 });
+    // No component has this code.
+    writeDesign(cwd, 'd2', 'FVNCC', 'ligand: { id: L, ccd: QQQ }');
+    expect(await start(cwd, 'snakemake', RUN)).toMatchObject({ code: 0 });
+    expect(readRanking(cwd)).toEqual(['d1 DONE', 'd2 FAILED']);
+    expect(readdirSync(join(cwd, 'results'))).toEqual([
+      expect.stringMatching(/^d1-/),
+      expect.stringMatching(/^d2-/),
+      expect.stringMatching(/^d2-/),
+    ]);
+    expect(place.world.counts()).toMatchObject({ submit: 3 });
+  });
+});
+
+describe('main.nf', () => {
+  const commands = Object.fromEntries(
     [
-      ...readFileSync(`${ROOT}examples/workflows/${file}`, 'utf8').matchAll(
-        /^(?:rule|process) (\w+)(?:(?!^\w)[\s\S])*?(?:shell|script): "(.*)"$/gm,
+      ...readFileSync(`${ROOT}examples/workflows/main.nf`, 'utf8').matchAll(
+        /^process (\w+)(?:(?!^\w)[\s\S])*?script: "(.*)"$/gm,
       ),
     ].map(([, name = '', command = '']) => [name, command]),
   );
+  const nextflow = (cwd: string, process: string, values: Readonly<Record<string, string>>) => {
+    const command = Object.entries(values).reduce(
+      (text, [name, value]) => text.replaceAll(name, value),
+      commands[process] ?? expect.fail(`no process ${process}`),
+    );
+    expect(command).not.toMatch(/[{}$]/);
+    return start(cwd, 'bash', ['-euo', 'pipefail', '-c', command]);
+  };
 
-const fill = (command: string | undefined, values: Readonly<Record<string, string>>): string => {
-  const filled = Object.entries(values).reduce(
-    (text, [name, value]) => text.replaceAll(name, value),
-    command ?? expect.fail('no command'),
-  );
-  expect(filled).not.toMatch(/[{}$]/);
-  return filled;
-};
-
-interface Workflow {
-  readonly check: (files: string) => string;
-  readonly fold: (file: string, design: string) => string;
-  readonly rank: (folders: string) => string;
-  /** Where the results of a design are. */
-  readonly results: string;
-}
-
-const snakemake = readCommands('Snakefile');
-const nextflow = readCommands('main.nf');
-const WORKFLOWS: Readonly<Record<string, Workflow>> = {
-  Snakefile: {
-    check: (files) => fill(snakemake.check, { '{input}': files }),
-    fold: (file, design) => fill(snakemake.fold, { '{input[0]}': file, '{wildcards.design}': design }),
-    rank: (folders) => fill(snakemake.rank, { '{params.folders}': folders, '{output}': 'ranking.tsv' }),
-    results: 'results/',
-  },
-  'main.nf': {
-    check: (files) => fill(nextflow.check, { $designs: files }),
-    fold: (file, design) => fill(nextflow.fold, { '${design.baseName}': design, $design: file }),
-    rank: (folders) => fill(nextflow.rank, { $folders: folders }),
-    results: '',
-  },
-};
-
-const bash = (cwd: string, command: string) =>
-  run('bash', ['-euo', 'pipefail', '-c', command], {
-    cwd,
-    env: {
-      PATH: `${folder}:${process.env.PATH}`,
-      PYTHONUTF8: '1',
-      FOLDATLAS_URL: place.url,
-      FOLDATLAS_TOKEN: 'a-workflow',
-    },
-  });
-
-describe.each(Object.entries(WORKFLOWS))('%s', (name, { check, fold, rank, results }) => {
   it('checks, folds each design in a process of its own, ranks, and pays once for a design', async () => {
-    const cwd = join(folder, basename(name, '.nf'));
-    mkdirSync(join(cwd, 'designs'), { recursive: true });
-    const files = DESIGNS.map((design) => `designs/${design}.yaml`);
-    files.forEach((file, number) => {
-      const binder = 'FVN'.padEnd(4 + number, 'A');
-      const chains = ['GIVEQ', binder].map(
-        (sequence, i) => `  - protein: { id: ${'AB'[i]}, sequence: ${sequence} }`,
-      );
-      writeFileSync(join(cwd, file), `version: 1\nsequences:\n${chains.join('\n')}\n`);
+    const cwd = join(folder, 'nextflow');
+    const designs = ['d1', 'd2', 'd3'];
+    designs.forEach((design, number) => {
+      writeDesign(cwd, design, 'FVN'.padEnd(4 + number, 'G'));
     });
-    const asked = check(files.join(' '));
-    expect((await bash(cwd, asked)).stdout).toMatch(/^3 tasks/);
-    const folded = DESIGNS.map((design, number) => fold(files[number] ?? '', design));
+    place.world.forget();
+    const check = () =>
+      nextflow(cwd, 'check', { $designs: designs.map((d) => `designs/${d}.yaml`).join(' ') });
+    expect(await check()).toMatchObject({ code: 0, said: expect.stringMatching(/^3 tasks/m) });
     // The second time as on another machine, without what the first has saved.
     for (let time = 0; time < 2; time += 1) {
-      for (const design of DESIGNS) rmSync(join(cwd, results + design), { recursive: true, force: true });
-      await Promise.all(folded.map((command) => bash(cwd, command)));
+      for (const design of designs) rmSync(join(cwd, design), { recursive: true, force: true });
+      const folds = designs.map((design) =>
+        nextflow(cwd, 'fold', { '${design.baseName}': design, $design: `designs/${design}.yaml` }),
+      );
+      for (const fold of folds) expect(await fold).toMatchObject({ code: 0 });
     }
-    await bash(cwd, rank(DESIGNS.map((design) => results + design).join(' ')));
-    const rows = readFileSync(join(cwd, 'ranking.tsv'), 'utf8').trim().split('\n');
-    expect(
-      rows
-        .slice(1)
-        .map((row) => row.split('\t')[1])
-        .sort(),
-    ).toEqual(DESIGNS);
+    expect(await nextflow(cwd, 'rank', { $folders: designs.join(' ') })).toMatchObject({ code: 0 });
+    expect(readRanking(cwd)).toEqual(['d1 DONE', 'd2 DONE', 'd3 DONE']);
     expect(place.world.counts()).toMatchObject({ submit: 3 });
 
-    writeFileSync(
-      join(cwd, files[1] ?? ''),
-      'version: 1\nsequences:\n  - protein: { id: A, sequence: G1V }\n',
-    );
-    await expect(bash(cwd, asked)).rejects.toMatchObject({
-      code: 65,
-      stderr: expect.stringContaining('d2.yaml'),
-    });
+    writeDesign(cwd, 'd2', 'FVN1');
+    expect(await check()).toMatchObject({ code: 65, said: expect.stringContaining('d2.yaml') });
   });
 });
