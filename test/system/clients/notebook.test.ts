@@ -1,7 +1,10 @@
-// The notebook, its cells run in order by a real python3, as Jupyter runs them: a table in the
-// order of what was pasted, plots, folds and a ranking.
+// The notebook, whole by Jupyter, and its cells by a real python3: a table in the order of what was
+// pasted, plots, folds and a ranking.
 import { execFile, spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../subscriptions/support.ts';
@@ -11,7 +14,10 @@ import { openPlace, type Place } from './place.ts';
 const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL('../../../examples/notebook', import.meta.url));
 const CLIENT = fileURLToPath(new URL('../../../clients/python/src', import.meta.url));
-const missing = spawnSync('python3', ['--version']).status !== 0 && process.env.CI === undefined;
+const isMissing = (command: string, ...words: string[]) =>
+  spawnSync(command, words).status !== 0 && process.env.CI === undefined;
+const missing = isMissing('python3', '--version');
+const NO_JUPYTER = isMissing('jupyter', 'nbconvert', '--version');
 
 let place: Place;
 beforeAll(async () => {
@@ -19,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => place.close());
 
-/** Runs Python in the example's folder. */
-const python = (args: readonly string[], token = 'notebook') =>
-  run('python3', ['-B', ...args], {
+/** Runs a program in the example's folder. */
+const execute = (program: string, words: readonly string[], token: string, more = {}) =>
+  run(program, words, {
     cwd: FOLDER,
     env: {
       ...process.env,
@@ -29,9 +35,11 @@ const python = (args: readonly string[], token = 'notebook') =>
       FOLDATLAS_TOKEN: token,
       PYTHONPATH: CLIENT,
       PYTHONUTF8: '1',
+      ...more,
     },
     timeout: 100_000,
   });
+const python = (words: readonly string[], token = 'notebook') => execute('python3', ['-B', ...words], token);
 const json = async (code: string, token?: string): Promise<unknown> => {
   const { stdout } = await python(
     ['-c', `import json\nfrom foldatlas import FoldAtlas\natlas = FoldAtlas()\n${code}`],
@@ -58,9 +66,7 @@ for cell in json.load(open("foldatlas.ipynb", encoding="utf-8"))["cells"]:
     image = re.search('src=.data:image/svg.xml;base64,([A-Za-z0-9+/=]+)', html)
     if image:
         print("SVG", base64.b64decode(image[1]).decode("utf-8"))
-    elif "<iframe" in html:
-        print("VIEW", base64.b64encode(value.text.encode()).decode())
-    elif html:
+    elif html and "<iframe" not in html:
         assert "<td>" in html
         print(value)
 `;
@@ -102,44 +108,53 @@ describe.skipIf(missing)('the notebook example', () => {
     expect(place.world.counts()).toMatchObject({ submit: 1 });
   });
 
-  it.skipIf(NO_BROWSER)('turns a structure beside its aligned error, without a network', async () => {
-    const { stdout } = await python(['-c', RUN]);
-    const [, encoded = ''] = /^VIEW (\S+)$/m.exec(stdout) ?? [];
-    const browser = await launchBrowser();
-    try {
-      const page = await browser.newPage();
-      const troubles: string[] = [];
-      page.on('pageerror', (error) => troubles.push(String(error)));
-      page.on('console', (message) => troubles.push(message.text()));
-      await page.setContent(Buffer.from(encoded, 'base64').toString());
-      const said = page.locator('#said');
-      await expect.poll(() => said.textContent()).toMatch(/^with/);
-      const [structure, matrix] = [page.locator('#structure'), page.locator('#pae')];
-      const before = await structure.screenshot();
-      await matrix.hover({ position: { x: 370, y: 5 } });
-      // The row of the first token of A, the column of a last one: the zinc, or a residue of B.
-      await expect
-        .poll(() => said.textContent())
-        .toMatch(/^Aligned on A GLY1, (B [A-Z]{3}\d+|Z ZN1) may be \d+\.\d Å off\.$/);
-      const marked = await structure.screenshot();
-      expect(marked.equals(before)).toBe(false);
-      await structure.hover({ position: { x: 190, y: 190 } });
-      await page.mouse.down();
-      await page.mouse.move(250, 230);
-      await page.mouse.up();
-      expect((await structure.screenshot()).equals(marked)).toBe(false);
-      // Somewhere on the way across the middle there is a residue.
-      const names: (string | null)[] = [];
-      for (let x = 100; x < 280; x += 4) {
-        await structure.hover({ position: { x, y: 190 } });
-        names.push(await said.textContent());
+  it.skipIf(NO_BROWSER || NO_JUPYTER)(
+    'is a page of Jupyter whose structure turns without a network',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'foldatlas-notebook-'));
+      const words = ['nbconvert', '--execute', '--to', 'html', '--output-dir', folder, 'foldatlas.ipynb'];
+      const own = { IPYTHONDIR: folder, JUPYTER_RUNTIME_DIR: folder, PYTHONDONTWRITEBYTECODE: '1' };
+      await execute('jupyter', words, 'jupyter', own);
+      const browser = await launchBrowser();
+      try {
+        const page = await browser.newPage();
+        const troubles: string[] = [];
+        page.on('pageerror', (error) => troubles.push(String(error)));
+        await page.goto(pathToFileURL(join(folder, 'foldatlas.html')).href);
+        expect(await page.locator('td', { hasText: 'NOT_AN_IDENTIFIER' }).count()).toBe(1);
+        expect(await page.locator('img[src^="data:image/svg+xml"]').count()).toBe(3);
+        await page.locator('iframe').scrollIntoViewIfNeeded();
+        const view = page.frameLocator('iframe');
+        const said = view.locator('#said');
+        await expect.poll(() => said.textContent()).toMatch(/^with/);
+        const [structure, matrix] = [view.locator('#structure'), view.locator('#pae')];
+        const before = await structure.screenshot();
+        await matrix.hover({ position: { x: 370, y: 5 } });
+        // The row of the first token of A, the column of a last one: the zinc, or a residue of B.
+        await expect
+          .poll(() => said.textContent())
+          .toMatch(/^Aligned on A GLY1, (B [A-Z]{3}\d+|Z ZN1) may be \d+\.\d Å off\.$/);
+        const marked = await structure.screenshot();
+        expect(marked.equals(before)).toBe(false);
+        await structure.hover({ position: { x: 190, y: 190 } });
+        await page.mouse.down();
+        await structure.hover({ position: { x: 250, y: 230 } });
+        await page.mouse.up();
+        expect((await structure.screenshot()).equals(marked)).toBe(false);
+        // Somewhere on the way across the middle there is a residue.
+        const names: (string | null)[] = [];
+        for (let x = 100; x < 280; x += 4) {
+          await structure.hover({ position: { x, y: 190 } });
+          names.push(await said.textContent());
+        }
+        expect(names).toContainEqual(expect.stringMatching(/^[AB] [A-Z]{3}\d+, pLDDT \d+\.\d$/));
+        expect(troubles).toEqual([]);
+      } finally {
+        await browser.close();
+        rmSync(folder, { recursive: true });
       }
-      expect(names).toContainEqual(expect.stringMatching(/^[AB] [A-Z]{3}\d+, pLDDT \d+\.\d$/));
-      expect(troubles).toEqual([]);
-    } finally {
-      await browser.close();
-    }
-  });
+    },
+  );
 
   it('keeps names of files from becoming markup', async () => {
     const code = `

@@ -59,6 +59,9 @@ class Table:
         widths = [max(map(len, column)) for column in zip(*lines)]
         return "\n".join("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip() for line in lines)
 
+    # IPython in a terminal shows no HTML.
+    __repr__ = __str__
+
 
 def plddt(values, title=None):
     """Confidence of each residue, 0 to 100, in the usual four colours; None is a gap."""
