@@ -17,7 +17,7 @@ process fold { // ends with 1 for a failed task, with 2 where the gateway is awa
     path design
     val checked
     output: path "${design.baseName}"
-    script: "foldatlas fold $design --pae --watch --out ${design.baseName}"
+    script: "foldatlas fold $design --pae --watch --out '${design.baseName}'"
 }
 
 process rank {
@@ -28,6 +28,6 @@ process rank {
 }
 
 workflow {
-    designs = Channel.fromPath(params.designs)
+    designs = channel.fromPath(params.designs)
     rank(fold(designs, check(designs.collect())).collect())
 }
