@@ -18,8 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { completeLinks } from './release/package-links.ts';
-import { missingFields, prepareRelease, readManifest, registryName, webAddress } from './release/prepare.ts';
+import { missingFields, prepareRelease, readManifest, registryName } from './release/prepare.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -84,8 +83,6 @@ function make(root: string, python: string | undefined): void {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   run(root, process.execPath, ['scripts/build.js']);
-  const { version, repository } = readManifest(root);
-  completeLinks(root, repository && `${webAddress(repository.url)}/blob/v${version}`);
   run(root, 'npm', [
     'pack',
     '--workspaces',

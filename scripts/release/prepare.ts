@@ -31,7 +31,7 @@ export const missingFields = (manifest: Manifest): string[] =>
   (['author', 'homepage', 'repository', 'bugs'] as const).filter((name) => manifest[name] === undefined);
 
 /** https://host/owner/name of a repository. */
-export const webAddress = (url: string): string => url.replace(/^git\+/, '').replace(/\.git$/, '');
+const webAddress = (url: string): string => url.replace(/^git\+/, '').replace(/\.git$/, '');
 
 /** The name in the MCP registry, which belongs to the owner of the repository. */
 export function registryName({ repository }: Manifest): string | undefined {

@@ -128,7 +128,7 @@ describe('npm run release -- --dry-run', () => {
   it.each([
     'foldatlas',
     'foldatlas-sandbox',
-  ])('packs pages of %s whose links lead to its own files, or to addresses', async (name) => {
+  ])('packs pages of %s whose links lead to its own files', async (name) => {
     const unpacked = mkdtempSync(join(tmpdir(), 'links-'));
     await run('tar', ['-xzf', join(out, `${name}-${version}.tgz`), '-C', unpacked, '--strip-components=1']);
     const pages = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter((path) =>
@@ -143,6 +143,18 @@ describe('npm run release -- --dry-run', () => {
     );
     rmSync(unpacked, { recursive: true });
     expect(dead).toEqual([]);
+  });
+
+  it('packs no file that git ignores, such as the secrets of a cluster', () => {
+    const { files } = z
+      .object({ files: z.array(z.string()) })
+      .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')));
+    const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').trim().split('\n');
+    const inPackage = ignored.filter(
+      (path) => !path.endsWith('/') && files.some((file) => path.startsWith(`${file}/`)),
+    );
+    expect(inPackage).toHaveLength(2);
+    for (const path of inPackage) expect(files).toContain(`!${path}`);
   });
 
   it('leaves the checkout as it was', () => {
