@@ -6,7 +6,7 @@ import { isBondLength } from './connections.ts';
 import { decodeText } from './lazy-text.ts';
 import { distanceBetween } from './molecules.ts';
 import { parsePdb } from './pdb.ts';
-import { bridgeRecord, endRecords, HEADER, NO_CELL, toPdbLines } from './pdb-records.ts';
+import { bridgeRecord, endRecords, HEADER, NO_CELL, toPdbLines, wrapRemark } from './pdb-records.ts';
 import { isInPercent, type PlddtUnit, scaleBFactors, scaleRemark } from './plddt-scale.ts';
 
 export interface AtlasPdb {
@@ -117,7 +117,7 @@ export function writeAtlasPdb(text: Buffer, { hash, ptm, meanPlddt, unit }: Atla
     `TITLE     PROTEIN ${hash}`,
     ...scoreLine('ptm', ptm),
     ...scoreLine('mean_plddt', meanPlddt !== null && unit === 'PERCENT' ? meanPlddt * 100 : meanPlddt),
-    ...(hasOtherScale ? head.lines.map((line) => scaleRemark(line, unit)) : head.lines),
+    ...(hasOtherScale ? head.lines.map((line) => scaleRemark(line, unit)) : head.lines).flatMap(wrapRemark),
     ...bridgeLines(text, atoms),
     NO_CELL,
   ];

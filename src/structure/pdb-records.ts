@@ -7,6 +7,19 @@ const COLUMNS = 80;
 export const toPdbLines = (records: readonly string[]): string =>
   records.map((record) => `${record.padEnd(COLUMNS)}\n`).join('');
 
+/** Lines of text for records, of at most 69 characters, cut at spaces where there are any. */
+export const wrapText = (text: string): string[] =>
+  (text.replace(/[^\n\x20-\x7e]/gu, '?').match(/[^\n]{1,69}(?: |$)|[^\n]{1,69}/gm) ?? []).map((line) =>
+    line.trimEnd(),
+  );
+
+/** Cuts a remark of the service that is longer than a record. */
+export function wrapRemark(record: string): string[] {
+  const [start] = /^REMARK(?: +\d{1,3})? /.exec(record) ?? [];
+  if (record.length <= COLUMNS || start === undefined) return [record];
+  return wrapText(record.slice(start.length)).map((line) => start + line);
+}
+
 /** DSSP and others take a file for PDB only if it begins with this record. */
 export const HEADER = 'HEADER    COMPUTED MODEL';
 

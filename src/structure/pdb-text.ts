@@ -13,6 +13,7 @@ import {
   NO_CELL,
   residueColumns,
   toPdbLines,
+  wrapText,
 } from './pdb-records.ts';
 import { findStandardParent } from './residues.ts';
 
@@ -66,15 +67,9 @@ export function findPdbLimit({ chains }: StructureModel): string | undefined {
     : undefined;
 }
 
-/** Lines of at most 69 characters, cut at spaces where there are any. */
-const wrap = (text: string): string[] =>
-  (text.replace(/[^\n\x20-\x7e]/gu, '?').match(/[^\n]{1,69}(?: |$)|[^\n]{1,69}/gm) ?? []).map((line) =>
-    line.trimEnd(),
-  );
-
 /** TITLE records; those after the first have a number. */
 const titleLines = (title: string): string[] =>
-  wrap(title).map((line, k) =>
+  wrapText(title).map((line, k) =>
     k === 0 ? `TITLE     ${line}` : `TITLE   ${String(k + 1).padStart(2)} ${line}`,
   );
 
@@ -198,7 +193,7 @@ function bondLines(pairs: readonly AtomPair[], serials: ReadonlyMap<ModelAtom, n
 export function writePdb(model: StructureModel): StructureFile & { ok: true } {
   const polymers = model.chains.filter(({ kind }) => kind !== 'ligand');
   const remarks = [
-    ...model.warnings.flatMap(wrap).map((line) => `REMARK   1 ${line}`),
+    ...model.warnings.flatMap(wrapText).map((line) => `REMARK   1 ${line}`),
     ...model.scores.map(({ name, value }) => `REMARK   1 ${name} ${Number(value.toFixed(4))}`),
     ...missingLines(polymers),
   ];

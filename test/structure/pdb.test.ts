@@ -164,6 +164,20 @@ test('remarks say the scale that the B-factors have', () => {
   expect(scaled(percent, 'UNIT')).toContain(remarks('1'));
 });
 
+test('remarks of the service that are longer than a record are cut at a space', () => {
+  const licence = Array.from({ length: 30 }, (_, word) => `WORD${word}`).join(' ');
+  const atom = atlas.split('\n').find((line) => line.startsWith('ATOM')) ?? '';
+  const lines = written(`REMARK   1 ${licence}\nREMARK ${licence}\n${atom}\n`).split('\n');
+  for (const line of lines.filter((one) => !one.startsWith('ATOM')))
+    expect(line.length).toBeLessThanOrEqual(80);
+  const read = (start: string) =>
+    lines
+      .filter((line) => line.startsWith(`${start} WORD`))
+      .map((line) => line.slice(start.length + 1).trimEnd());
+  expect(read('REMARK   1').join(' ')).toBe(licence);
+  expect(read('REMARK').join(' ')).toBe(licence);
+});
+
 test('a file of the Atlas ends as the format says, once, and its bridges are records of the head', () => {
   const line = (serial: number, name: string, residue: number, x: number) =>
     `ATOM  ${String(serial).padStart(5)}  ${name.padEnd(3)} CYS A${String(residue).padStart(4)}    ${x.toFixed(3).padStart(8)}   0.000   0.000  1.00  0.90           ${name[0]}  `;
