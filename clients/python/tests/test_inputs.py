@@ -131,6 +131,12 @@ class Fasta(unittest.TestCase):
         with self.assertRaisesRegex(InputError, "glycan"):
             parse_input(">protein|name=a\nGIV\n>glycan|name=b\nNAG(4-1 NAG)\n")
 
+    def test_a_residue_by_its_code_is_refused_with_how_to_write_it(self):
+        for text in (">protein|name=a\nAAK(SEP)GG\n", ">a\nMK[MSE]T\n", ">a|rna\nAC(5MC)G\n"):
+            with self.assertRaisesRegex(InputError, r"record 1 \(a\): .(SEP|MSE|5MC). is a residue by its code.*ccd: (SEP|MSE|5MC) "):
+                parse_input(text)
+        self.assertEqual(parse_input(">a|protein:smiles\nGIV:C(CC)[Na]\n").items[0]["chains"][1], {"ligand": {"smiles": "C(CC)[Na]"}})
+
     def test_a_ligand_alone_is_refused(self):
         for text in (">lead|smiles\nCCO\n", ">target\nGIV\n>lead|ccd\nATP\n"):
             with self.assertRaisesRegex(InputError, r"record \d \(lead\): it is a ligand alone"):
@@ -227,6 +233,16 @@ class Tables(unittest.TestCase):
         ):
             with self.subTest(text), self.assertRaisesRegex(InputError, said):
                 parse_input(text, name)
+
+    def test_a_table_of_colabfold_is_read_and_one_with_semicolons_is_told(self):
+        made = parse_input("id,sequence\nx,GIV:FVN\n", "a.csv")
+        self.assertEqual(
+            made.items, [{"name": "x", "chains": [{"protein": {"sequence": "GIV"}}, {"protein": {"sequence": "FVN"}}]}]
+        )
+        with self.assertRaisesRegex(InputError, "column id: this is not understood"):
+            parse_input("id,name,sequence\nx,y,GIV\n", "a.csv")
+        with self.assertRaisesRegex(InputError, "semicolons"):
+            parse_input("name;sequence\nx;GIV\n", "a.csv")
 
     def test_a_row_is_an_item(self):
         made = parse_input("name,sequence,smiles\na,GIV:FVN,CC(=O)O\nb,GIV,\n", "x.csv")
@@ -394,6 +410,14 @@ class WrittenNumbers(unittest.TestCase):
             self.assertEqual(parse_input(boltz % written, "x.yaml").items[0]["chains"][0]["protein"]["modifications"][0]["position"], 9)
         with self.assertRaisesRegex(InputError, r"position: this is written `010`"):
             parse_input('{"sequences": [{"protein": {"id": "A", "sequence": "GIV", "modifications": [{"ccd": "SEP", "position": 010}]}}]}', "x.json")
+
+
+class Protenix(unittest.TestCase):
+    def test_the_assembly_that_a_job_was_made_from_changes_nothing(self):
+        job = '[{"sequences": [{"rnaSequence": {"sequence": "ACCA", "count": 1}}], "modelSeeds": [], "assembly_id": "1", "name": "9gmw_2"}]'
+        made = parse_input(job, "x.json")
+        self.assertEqual(made.items, [{"name": "9gmw_2", "chains": [{"rna": {"sequence": "ACCA"}}]}])
+        self.assertEqual(made.warnings, [])
 
 
 class LeftOut(unittest.TestCase):

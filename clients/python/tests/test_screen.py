@@ -70,12 +70,14 @@ class Files(Folder):
         twice = self.write("A.fasta", ">x\nGIV\n")
         empty = self.write("c.json", "")
         self.write("e.csv", "name,sequence\n")
+        scores = self.write("f_confidences.json", '{"ptm": 0.5}')
+        broken = self.write("g.yaml", "sequences:\n\t- protein: {}\n")
         other = self.write("d.yaml", "repeat: 2\nitems: [{ chains: [{ protein: { sequence: GIV } }] }]\n")
         with self.assertRaises(InputError) as caught:
             read_input(self.designs)
         said = str(caught.exception)
-        self.assertRegex(said, "^There are 5 mistakes")
-        for file, sentence in ((bad, "sequences[0].protein.sequence: this must be a text"), (empty, "is empty"), (other, "repeat must be the same")):
+        self.assertRegex(said, "^There are 7 mistakes")
+        for file, sentence in ((bad, "sequences[0].protein.sequence: this must be a text"), (empty, "is empty"), (scores, "f_confidences holds no items."), (broken, "line 2, column 1: this cannot be read as YAML"), (other, "repeat must be the same")):
             self.assertEqual(said.count(file + ": "), 1, said)
             self.assertIn("%s: %s" % (file, sentence), said)
         self.assertIn("its results would have the names of those of", said)

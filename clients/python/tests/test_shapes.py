@@ -308,6 +308,7 @@ class Examples(unittest.TestCase):
             ("a: !!map [1]\n", "a mapping is expected"),
             ("a: !!python/object:os.system x\n", "cannot be read"),
             ("a: [\n", "cannot be read"),
+            ("a: 1\nb: [Na+].[Cl-]\n", "x.yaml, line 2, column 9: this cannot be read as YAML: expected"),
             ("a: 1\n---\nb: 2\n", "cannot be read"),
             ("[" * 5000, "nested too deeply"),
             ('{"a":' * 5000, "nested too deeply"),
@@ -320,6 +321,7 @@ class Examples(unittest.TestCase):
                 self.refuse(text, said, "x.yaml")
 
     def test_files_in_other_encodings_are_a_sentence(self):
+        import gzip
         import os
         import tempfile
 
@@ -332,6 +334,8 @@ class Examples(unittest.TestCase):
                     (">a\nGIV\n".encode("utf-16-le"), "UTF-16"),
                     (">caf\u00e9\nGIV\n".encode("latin-1"), "UTF-8"),
                     (b"\x89PNG\r\n\x1a\n\0\0", "UTF-8"),
+                    (gzip.compress(b">a\nGIV\n"), "Unpack it"),
+                    (b"PK\x03\x04\x14\0", "save the sheet as CSV"),
                     (b"", "is empty"),
                 )
             ):

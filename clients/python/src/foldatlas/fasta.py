@@ -17,6 +17,8 @@ _BOLTZ = re.compile(r"(\w{1,5})\|(protein|rna|dna|ccd|smiles)(?:\|([^|\s]*))?(?:
 _CHAI = re.compile(r"(protein|rna|dna|ligand|glycan)\|(.*)", re.IGNORECASE)
 #: Kinds of chains that are not read as a protein.
 _OTHER_KINDS = ("rna", "dna", "ligand", "glycan", *LIGANDS)
+#: Such as `(SEP)` or `[MSE]` among letters.
+_MODIFIED = re.compile(r"[(\[](\w{2,5})[)\]]")
 _NUCLEOTIDES = re.compile(r"[ACGTUN*\s]+", re.IGNORECASE)
 
 
@@ -121,6 +123,12 @@ def _read_chain(record: Record, kind: str, text: str, ids: Optional[Sequence[str
     """A chain as a record gives it: a polymer over several lines, maybe with `*` at its end; a ligand as it stands."""
     if kind == "smiles" and len(text.split()) > 1:
         raise InputError("%s: a SMILES has no white space and one line. Give each molecule a record of its own." % record.place)
+    modified = _MODIFIED.search(text) if kind in POLYMERS else None
+    if modified:
+        raise InputError(
+            "%s: %s is a residue by its code, as in files of Chai, of which the letter is not known. Write the chain in YAML "
+            "with the letter and `modifications: [{ position: 3, ccd: %s }]`, counted from 0." % (record.place, modified[0], modified[1])
+        )
     return chain(kind, "".join(text.split()).rstrip("*") if kind in POLYMERS else text, ids)
 
 

@@ -39,6 +39,8 @@ _BARE_SEQUENCE = re.compile(r"[A-Za-z*:\s]+")
 MAX_TOLD_COLUMNS = 5
 #: Alignments and templates inside files of AlphaFold 3 are large.
 MAX_INPUT_BYTES = 256 * 1024 * 1024
+#: The first bytes of gzip, zip (as a spreadsheet is), Zstandard, xz and bzip2.
+_PACKED = (b"\x1f\x8b", b"PK\x03\x04", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")
 
 
 def read_file(path: Union[str, "os.PathLike[str]"]) -> FoldInput:
@@ -51,6 +53,8 @@ def decode_input(data: bytes, name: str) -> str:
     """The text of a file. Raises InputError where it is none, or is too large."""
     if len(data) > MAX_INPUT_BYTES:
         raise InputError("%s has more than %d MiB." % (name, MAX_INPUT_BYTES >> 20))
+    if data.startswith(_PACKED):
+        raise InputError("%s is a compressed file or a spreadsheet. Unpack it, or save the sheet as CSV." % name)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -146,6 +150,12 @@ def _load_yaml(text: str, name: str) -> Any:
         return yaml.load(text, Loader)  # noqa: S506 (a subclass of SafeLoader)
     except (InputError, RecursionError):
         raise
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise InputError(
+            "%s, line %d, column %d: this cannot be read as YAML: %s. Indent with spaces, and quote texts with brackets or "
+            "colons, such as a SMILES." % (name, mark.line + 1, mark.column + 1, error.problem)
+        ) from None
     except Exception as error:  # PyYAML lets out whatever Python raises for odd dates and numbers
         raise InputError("%s cannot be read as YAML: %s" % (name, error)) from None
 
@@ -164,12 +174,16 @@ def _unique(pairs: Sequence[Tuple[Any, Any]], where: str = "") -> Dict[str, Any]
 def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     """One item for each row: a column `name`, and a column for each chain, such as `protein`, `rna`, `smiles_2`.
 
-    `sequence` is a protein, and `:` in a cell of polymers stands between chains. A table with the
+    `id` is read as `name`, as in tables of ColabFold. `sequence` is a protein, and `:` in a cell of polymers stands between chains. A table with the
     columns `name`, `kind` and `value` has a row for each chain instead; rows with the same name are
     one complex.
     """
     lines = _table_lines(text.lstrip("\ufeff"), delimiter)
     columns = [column.strip().lower() for column in next(lines, (1, []))[1]]
+    if len(columns) == 1 and ";" in columns[0]:
+        raise InputError("line 1: semicolons stand between the columns. Save the table with commas, or as TSV with tabs.")
+    if "name" not in columns:
+        columns = ["name" if one == "id" else one for one in columns]
     unknown = [one for one in columns if one not in ("name", "kind", "value") and not _COLUMN.match(one)]
     if unknown:
         raise InputError(

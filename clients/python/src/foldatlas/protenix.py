@@ -30,7 +30,8 @@ class _Entity:
 
 
 def read_protenix(job: Node, name: str) -> Draft:
-    top = job.fields(("name", "modelSeeds", "sequences", "covalent_bonds", "constraint"))
+    # `assembly_id` says which assembly of a PDB entry Protenix made the job from.
+    top = job.fields(("name", "modelSeeds", "sequences", "covalent_bonds", "constraint", "assembly_id"))
     given = top.find("name")
     draft = Draft(given.text() if given else name, job.place)
     if top.is_given("modelSeeds"):

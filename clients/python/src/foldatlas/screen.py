@@ -56,7 +56,7 @@ def _list_folder(folder: str, warnings: List[str]) -> List[str]:
         is_read = name.lower().endswith(ENDINGS) and not os.path.isdir(path)
         (files if is_read else others).append(path)
     if not files:
-        raise InputError("%s has no file that is read: %s." % (folder, ", ".join(ENDINGS)))
+        raise InputError("%s has no file that is read: %s. Folders in it are not entered." % (folder, ", ".join(ENDINGS)))
     if others:
         shown = ", ".join(os.path.basename(one) for one in others[:MAX_TOLD_NAMES])
         more = " and %d more" % (len(others) - MAX_TOLD_NAMES) if len(others) > MAX_TOLD_NAMES else ""
@@ -96,8 +96,9 @@ def _read_files(files: Sequence[str]) -> FoldInput:
                 raise InputError("%s must be the same as in %s. Give it once, outside the files." % (keys, first_file))
             names = _item_names(file, one.items)
         except InputError as error:
-            lines = error.issues or _without_path(str(error), file).split("\n")
-            problems += ["%s: %s" % (file, line) for line in lines if line]
+            # Behind its first line a message without issues has an example.
+            lines = error.issues or [_without_path(str(error), file).split("\n", 1)[0]]
+            problems += ["%s: %s" % (file, line) for line in lines]
             more += max(0, error.count - len(lines))
             continue
         first = len(made.items)
