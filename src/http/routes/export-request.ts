@@ -100,7 +100,14 @@ export function readExportRequest({ exchange, url }: RouteRequest): ExportReques
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
   const bytes = readBody(exchange);
   const text = readUtf8(bytes, 'The list');
-  const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
+  const type = headers['content-type'] ?? '';
+  // curl calls whatever it sends urlencoded.
+  if (/^multipart\//i.test(type) || (/urlencoded/i.test(type) && text.startsWith('ids=')))
+    throw httpError(
+      415,
+      'Send the list itself as the body, as curl does with --data-binary; forms are not read.',
+    );
+  const isJson = /^application\/json\b/i.test(type);
   const body = isJson ? parseJson(bytes) : { ids: readIdentifierList(text, MAX_IDS) };
   checkCount(body.ids.length);
   return { ids: body.ids, columns: readColumns(body.columns ?? columns ?? DEFAULT) };
