@@ -23,7 +23,7 @@ beforeAll(async () => {
   const onRequest = (call: SeenCall) => void calls.push(call);
   sandbox = await startSandbox({ size: 'small', speed: 10_000, onRequest });
   rich = await startSandbox({ size: 'small', dialect: 'rich' });
-  proxy = await openProxy(sandbox.url);
+  proxy = await openProxy(sandbox.url, true);
 });
 afterEach(() => {
   proxy.change(undefined);

@@ -21,8 +21,8 @@ const ENV = () => ({ DOWNLOAD_HOSTS: new URL(sandbox.url).host });
 let proxy: ChangingProxy;
 const connections = openServiceConnections();
 beforeAll(async () => {
-  sandbox = await startSandbox({ size: 'small' });
-  proxy = await openProxy(sandbox.url);
+  sandbox = await startSandbox({ size: 'small', speed: 10_000 });
+  proxy = await openProxy(sandbox.url, true);
 });
 afterAll(async () => {
   await Promise.all([connections.close(), proxy.close()]);
