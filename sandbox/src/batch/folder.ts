@@ -1,4 +1,5 @@
-// Hands fold requests to one worker thread, one at a time, and survives the thread's death.
+// Hands fold requests to one worker thread, one at a time, and survives the thread's death. All
+// sandboxes of a process share the thread: loading the ligands takes it some seconds.
 import type { Worker } from 'node:worker_threads';
 import { DEFAULT_FORM, type ResultForm } from '../folding/rows.ts';
 import { startThread } from '../thread.ts';
@@ -20,41 +21,66 @@ const ETHANOL = JSON.stringify({
   includeEmbeddings: false,
 });
 
-/**
- * A process that starts sandboxes one after the other, as tests do, would load the ligands for each
- * of them.
- */
-const MAX_SPARE = 2;
-const spare = new Map<Worker, () => void>();
+const internalError = (message: string): FoldAnswer => ({
+  error: JSON.stringify({ code: 'internal_error', message }),
+});
 
-/** Node's own listeners stay: without them a thread's messages are not read. */
-const removeListeners = (thread: Worker): void => {
-  for (const event of ['message', 'error', 'exit']) thread.removeAllListeners(event);
-};
+let thread: Worker | undefined;
+let isWarm = false;
+let idle: NodeJS.Timeout | undefined;
+let lastAnswer: Promise<unknown> = Promise.resolve();
 
-/** Keeps an idle thread for the next folder of this process, and ends it when none comes. */
-function spareThread(thread: Worker): void {
-  const end = () => void thread.terminate();
-  removeListeners(thread);
-  if (spare.size === MAX_SPARE) {
-    end();
-    return;
-  }
-  const timer = setTimeout(end, IDLE_MS).unref();
-  const release = () => {
-    clearTimeout(timer);
-    spare.delete(thread);
-    removeListeners(thread);
-  };
-  spare.set(thread, release);
-  thread.once('error', release);
-  thread.once('exit', release);
+function endThread(): void {
+  clearTimeout(idle);
+  void thread?.terminate();
+  thread = undefined;
+  isWarm = false;
 }
 
-function takeThread(): Worker {
-  const [found] = spare;
-  found?.[1]();
-  return found?.[0] ?? startThread('./batch/fold-worker');
+function openThread(): Worker {
+  const opened = startThread('./batch/fold-worker');
+  // Orders have listeners of their own; an idle thread that dies is started again.
+  opened.on('error', () => undefined);
+  opened.once('exit', () => {
+    if (thread === opened) endThread();
+  });
+  opened.unref();
+  return opened;
+}
+
+/** Sends an order to the thread, and waits for its answer. @param signal - ends the thread */
+function send(order: FoldOrder, signal?: AbortSignal): Promise<FoldAnswer> {
+  if (signal?.aborted) return Promise.resolve(internalError('The service is shutting down.'));
+  clearTimeout(idle);
+  thread ??= openThread();
+  const worker = thread;
+  return new Promise((resolve) => {
+    const settle = (answer: FoldAnswer): void => {
+      clearTimeout(timer);
+      worker.off('message', settle).off('error', onError).off('exit', onExit);
+      signal?.removeEventListener('abort', onAbort);
+      if (thread === worker) idle = setTimeout(endThread, IDLE_MS).unref();
+      resolve(answer);
+    };
+    const giveUp = (message: string): void => {
+      if (thread === worker) endThread();
+      settle(internalError(message));
+    };
+    const onError = (error: Error): void => giveUp(`The folding process failed: ${error.message}`);
+    const onExit = (): void => giveUp('The folding process ended.');
+    const onAbort = (): void => giveUp('The service is shutting down.');
+    const timer = setTimeout(() => giveUp('Folding took too long.'), PATIENCE_MS).unref();
+    worker.on('message', settle).once('error', onError).once('exit', onExit);
+    signal?.addEventListener('abort', onAbort);
+    worker.postMessage(order);
+  });
+}
+
+/** Sends an order when the earlier ones are answered. */
+function sendInTurn(order: FoldOrder, signal?: AbortSignal): Promise<FoldAnswer> {
+  const answer = lastAnswer.then(() => send(order, signal));
+  lastAnswer = answer;
+  return answer;
 }
 
 export interface Folder {
@@ -64,86 +90,28 @@ export interface Folder {
    * Has the thread load what ligands need (some seconds), once, before the first ligand is folded.
    */
   warm(): void;
+  /** Ends what the thread does for this folder. */
   close(): Promise<void>;
 }
 
-const internalError = (message: string): FoldAnswer => ({
-  error: JSON.stringify({ code: 'internal_error', message }),
-});
-
-/** Makes a folder; its thread starts with the first request. @param form - of the results */
+/** Makes a folder; the thread starts with the first request. @param form - of the results */
 export function createFolder(form: ResultForm = DEFAULT_FORM): Folder {
-  let worker: Worker | undefined;
+  const controller = new AbortController();
   let last: Promise<unknown> = Promise.resolve();
-  let warmed = false;
-  let rest: NodeJS.Timeout | undefined;
-  let closed = false;
-  let busy = false;
-  /** Called at the end of the request that the thread works on. */
-  let settle: (answer: FoldAnswer) => void = () => {};
-
-  function start(): Worker {
-    const thread = takeThread();
-    const lost = (message: string): void => {
-      if (worker !== thread) return;
-      worker = undefined;
-      settle(internalError(message));
-    };
-    thread.on('message', (answer: FoldAnswer) => {
-      if (worker === thread) settle(answer);
-    });
-    thread.on('error', (error) => lost(`The folding process failed: ${error.message}`));
-    thread.on('exit', () => lost('The folding process ended.'));
-    thread.unref();
-    return thread;
-  }
-
-  function endIdle(): void {
-    void worker?.terminate();
-    worker = undefined;
-    warmed = false;
-  }
-
-  function ask(order: FoldOrder): Promise<FoldAnswer> {
-    if (closed) return Promise.resolve(internalError('The service is shutting down.'));
-    worker ??= start();
-    const thread = worker;
-    clearTimeout(rest);
-    busy = true;
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        settle(internalError('Folding took too long.'));
-        worker = undefined;
-        void thread.terminate();
-      }, PATIENCE_MS).unref();
-      settle = (answer) => {
-        clearTimeout(timer);
-        settle = () => {};
-        busy = false;
-        rest = setTimeout(endIdle, IDLE_MS).unref();
-        resolve(answer);
-      };
-      thread.postMessage(order);
-    });
-  }
-
   return {
     fold(order) {
-      const answer = last.then(() => ask({ ...order, form }));
+      const answer = sendInTurn({ ...order, form }, controller.signal);
       last = answer;
       return answer;
     },
     warm() {
-      if (!warmed) void this.fold({ request: ETHANOL, repeatIndex: 0, createdAt: '' });
-      warmed = true;
+      if (isWarm) return;
+      isWarm = true;
+      void sendInTurn({ request: ETHANOL, repeatIndex: 0, createdAt: '', form });
     },
     async close() {
-      closed = true;
-      clearTimeout(rest);
-      if (busy) await worker?.terminate();
+      controller.abort();
       await last;
-      if (worker !== undefined) spareThread(worker);
-      worker = undefined;
     },
   };
 }
