@@ -50,12 +50,14 @@ export function createCatalogueSearch(entries: ReadonlyMap<number, CatalogueEntr
   let indexing: Promise<MiniSearch<CatalogueEntry>> | undefined;
 
   async function buildIndex(): Promise<MiniSearch<CatalogueEntry>> {
+    const known = new Map<string, readonly string[]>();
     const index = new MiniSearch<CatalogueEntry>({
       idField: 'feature_index',
       fields: ['label', 'description'],
-      tokenize: searchTerms,
+      tokenize: (text) => searchTerms(text, known),
       processTerm: (term) => term,
       searchOptions: {
+        tokenize: searchTerms,
         boost: { label: 3 },
         prefix: (term) => term.length > 2,
         fuzzy: (term) => (term.length > 4 ? 0.2 : false),
@@ -63,6 +65,7 @@ export function createCatalogueSearch(entries: ReadonlyMap<number, CatalogueEntr
       },
     });
     await index.addAllAsync([...entries.values()], { chunkSize: ROWS_AT_ONCE });
+    known.clear();
     return index;
   }
 

@@ -25,15 +25,19 @@ interface Parsed {
   readonly search: CatalogueSearch;
 }
 
+/**
+ * The catalogue that was parsed last. A refresh that brings nothing new keeps its index, and
+ * gateways of one process share it.
+ */
+let last: Parsed | undefined;
+
 /** @param cache - caches the raw answer; its times control the refresh */
 export function openCatalogue(cache: Cache<Buffer>): Catalogue {
   /** The same answer is one object in the cache, and parsed once. */
   const parsed = new WeakMap<Buffer, Promise<Parsed>>();
-  let last: Parsed | undefined;
 
   async function parse(json: Buffer): Promise<Parsed> {
     const digest = createHash('sha256').update(json).digest('base64url');
-    // A refresh that brought nothing new keeps the index.
     if (last?.digest === digest) return last;
     const rows = await atlas.readCatalogue(json);
     rows.sort((a, b) => a.feature_index - b.feature_index);

@@ -15,12 +15,9 @@ function toSingular(word: string): string {
   return /[a-hj-rtv-z]s$/.test(word) ? word.slice(0, -1) : word;
 }
 
-/**
- * Reads words in lower case and singular, without accents, hyphens and signs, and with Greek
- * letters by their names: "β-strands" and "beta strand" are the same.
- */
-export function searchTerms(text: string): string[] {
-  return text
+/** Reads the words of a text without white space. */
+const readTerms = (text: string): string[] =>
+  text
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
@@ -29,4 +26,22 @@ export function searchTerms(text: string): string[] {
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '')
     .map(toSingular);
+
+/**
+ * Reads words in lower case and singular, without accents, hyphens and signs, and with Greek
+ * letters by their names: "β-strands" and "beta strand" are the same.
+ *
+ * @param known - terms of pieces between white space: many texts repeat a few hundred of them
+ */
+export function searchTerms(text: string, known = new Map<string, readonly string[]>()): string[] {
+  const found: string[] = [];
+  for (const piece of text.split(/\s+/)) {
+    let terms = known.get(piece);
+    if (terms === undefined) {
+      terms = readTerms(piece);
+      known.set(piece, terms);
+    }
+    for (const term of terms) found.push(term);
+  }
+  return found;
 }
