@@ -1,6 +1,7 @@
 // Stands in for src/store/sqlite.ts in the bundle: the same SQLite, whose writes are effects of a
 // process that may end at any of them.
 
+import { pathToFileURL } from 'node:url';
 import type { RedisPlatform } from '../../src/store/redis-connection.ts';
 import * as real from '../../src/store/sqlite.ts';
 import type { Effects } from './service.ts';
@@ -32,61 +33,83 @@ export function openedBy<T>(user: DiskUser, work: () => T): T {
   }
 }
 
-export function openSqlite(...given: Parameters<typeof real.openSqlite>): real.DatabaseSyncInstance {
-  const database = real.openSqlite(...given);
-  const user = opener;
-  if (user === undefined) return database;
-  const { exec, prepare, close } = database;
-  const end = () => close.call(database);
-  user.open.add(end);
-  let isSynced = false;
-  const live = () => {
-    if (user.isOver) throw new Error('this process has ended');
-  };
-  /** A write that is done by itself or with its transaction. */
-  function effect<T>(write: () => T): T {
-    user?.pass();
+/**
+ * Every process of a history lives in this one, so that a file needs locks only against itself:
+ * this kind of SQLite holds one lock for all its connections, and their index in memory.
+ */
+const shared = (file: string): string =>
+  file === ':memory:' || file.startsWith('file:') ? file : `${pathToFileURL(file)}?vfs=unix-excl`;
+
+/** A statement of a process. */
+class Statement {
+  readonly #database: Database;
+  readonly #real: real.StatementSyncInstance;
+  constructor(database: Database, statement: real.StatementSyncInstance) {
+    this.#database = database;
+    this.#real = statement;
+  }
+  run(...values: Parameters<real.StatementSyncInstance['run']>) {
+    return this.#database.write(() => this.#real.run(...values));
+  }
+  get(...values: Parameters<real.StatementSyncInstance['get']>) {
+    this.#database.live();
+    return this.#real.get(...values);
+  }
+  all(...values: Parameters<real.StatementSyncInstance['all']>) {
+    this.#database.live();
+    return this.#real.all(...values);
+  }
+}
+
+/** A database that a process has open. */
+class Database {
+  readonly #user: DiskUser;
+  readonly #real: real.DatabaseSyncInstance;
+  readonly #end: () => void;
+  #isSynced = false;
+  constructor(user: DiskUser, database: real.DatabaseSyncInstance) {
+    this.#user = user;
+    this.#real = database;
+    this.#end = () => database.close();
+    user.open.add(this.#end);
+  }
+  live(): void {
+    if (this.#user.isOver) throw new Error('this process has ended');
+  }
+  #effect<T>(write: () => T): T {
+    this.#user.pass();
     const result = write();
-    if (isSynced) user?.onSync();
-    user?.pass();
+    if (this.#isSynced) this.#user.onSync();
+    this.#user.pass();
     return result;
   }
-  const methods = {
-    exec(sql: string) {
-      if (/synchronous = /.test(sql)) isSynced = /synchronous = FULL/.test(sql);
-      // An open transaction is undone also where the process has ended, as by the next one that
-      // opens the file.
-      if (sql !== 'ROLLBACK') live();
-      return sql === 'COMMIT' ? effect(() => exec.call(database, sql)) : exec.call(database, sql);
-    },
-    prepare(sql: string) {
-      live();
-      const statement = prepare.call(database, sql);
-      const { run, get, all } = statement;
-      const wrapped: Pick<real.StatementSyncInstance, 'run' | 'get' | 'all'> = {
-        run(...values) {
-          live();
-          const write = () => run.apply(statement, values);
-          return database.isTransaction ? write() : effect(write);
-        },
-        get(...values) {
-          live();
-          return get.apply(statement, values);
-        },
-        all(...values) {
-          live();
-          return all.apply(statement, values);
-        },
-      };
-      for (const [name, value] of Object.entries(wrapped)) Object.defineProperty(statement, name, { value });
-      return statement;
-    },
-    close() {
-      live();
-      user.open.delete(end);
-      end();
-    },
-  };
-  for (const [name, value] of Object.entries(methods)) Object.defineProperty(database, name, { value });
-  return database;
+  /** A write is done by itself, or with its transaction. */
+  write<T>(write: () => T): T {
+    this.live();
+    return this.#real.isTransaction ? write() : this.#effect(write);
+  }
+  exec(sql: string): void {
+    if (sql.includes('synchronous = ')) this.#isSynced = sql.includes('synchronous = FULL');
+    // An open transaction is undone also where the process has ended, as by the next one that
+    // opens the file.
+    if (sql !== 'ROLLBACK') this.live();
+    if (sql === 'COMMIT') this.#effect(() => this.#real.exec(sql));
+    else this.#real.exec(sql);
+  }
+  prepare(sql: string): Statement {
+    this.live();
+    return new Statement(this, this.#real.prepare(sql));
+  }
+  close(): void {
+    this.live();
+    this.#user.open.delete(this.#end);
+    this.#end();
+  }
+}
+
+export function openSqlite(
+  ...[file, options]: Parameters<typeof real.openSqlite>
+): Pick<real.DatabaseSyncInstance, 'exec' | 'close'> {
+  const database = real.openSqlite(shared(file), options);
+  return opener === undefined ? database : new Database(opener, database);
 }
