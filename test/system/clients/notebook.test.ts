@@ -166,6 +166,24 @@ print(json.dumps([view.text.count("<script"), view._repr_html_().count("<")]))`;
     expect(await json(code)).toEqual([2, 2]);
   });
 
+  it('draws the same structure from PDB and from mmCIF, and says where there is none', async () => {
+    const code = `
+from foldatlas import notebook
+chains = [{"protein": {"sequence": "GIV"}}, {"rna": {"sequence": "ACGU"}}, {"ligand": {"ccd": ["ATP"]}}, {"ligand": {"smiles": "CCO"}}]
+id = atlas.submit([{"chains": chains}])
+list(atlas.watch(id))
+task = atlas.tasks(id)[0]["taskId"]
+pages = []
+for form in ("PDB", "MMCIF"):
+    asked = "query ($id: ID!) { task(taskId: $id) { result { chains { id tokenStart } structure(format: %s) { text } } } }" % form
+    pages.append(notebook.structure(atlas.query(asked, id=task)["task"]["result"]).text)
+try:
+    notebook.structure(None)
+except ValueError as error:
+    print(json.dumps([pages[0] == pages[1], pages[0].count('"at"'), str(error)]))`;
+    expect(await json(code)).toEqual([true, 41, expect.stringContaining('no result')]);
+  });
+
   it('runs again without spending again', async () => {
     await python(['-c', RUN], 'twice');
     place.world.forget();

@@ -5,6 +5,7 @@ Jupyter shows the result of a cell, and exports to HTML keep it; `print(result)`
 """
 
 import json
+import re
 from base64 import b64encode
 from html import escape
 from importlib.resources import files
@@ -129,9 +130,11 @@ class View:
 def structure(result, title=None):
     """A structure in 3D, coloured by pLDDT, beside its aligned error: what is pointed at in one is marked in the other.
 
-    `result` is a fold or a protein with `structure(format: PDB) { text }`, and for the error with
+    `result` is a fold or a protein with `structure(format: MMCIF) { text }`, or PDB, and for the error with
     `chains { id tokenStart }` and `pae { block(maxPoints: 10000) { step values } }`. Drag turns it.
     """
+    if result is None or result["structure"] is None:
+        raise ValueError("There is no structure here: the task has no result, or the protein none.")
     title = title or "structure"
     starts = {one["id"]: one["tokenStart"] for one in result.get("chains") or []}
     block = (result.get("pae") or {}).get("block")
@@ -142,14 +145,34 @@ def structure(result, title=None):
     return View(title, page.replace("{{DATA}}", text), 430)
 
 
-def _atoms(text, starts):
-    """What is drawn of a PDB file: one atom for each residue of a chain, and all of a ligand, each with its token."""
-    residues = {}
+_CIF_VALUE = re.compile(r"""'(?:[^']|'(?=\S))*'|"(?:[^"]|"(?=\S))*"|\S+""")
+
+
+def _read_atoms(text):
+    """Residue, name, record, place and pLDDT of each atom of a PDB or mmCIF file."""
+    columns = []
     for line in text.splitlines():
-        if line[:6] in ("ATOM  ", "HETATM"):
-            key = (line[21], line[22:27].strip(), line[17:20].strip())
-            place = [round(float(line[at : at + 8]), 1) for at in (30, 38, 46)]
-            residues.setdefault(key, {}).setdefault(line[12:16].strip(), (line[:4] == "ATOM", place, float(line[60:66])))
+        if line.startswith("_atom_site."):
+            columns.append(line[len("_atom_site.") :].strip())
+        elif not line.startswith(("ATOM ", "HETATM")):
+            continue
+        elif columns:
+            values = [one[1:-1] if one[0] in "'\"" and len(one) > 1 else one for one in _CIF_VALUE.findall(line)]
+            row = dict(zip(columns, values))
+            residue = (row["auth_asym_id"], row["auth_seq_id"], row["auth_comp_id"])
+            place = [float(row["Cartn_" + axis]) for axis in "xyz"]
+            yield residue, row["auth_atom_id"], row["group_PDB"], place, float(row["B_iso_or_equiv"])
+        else:
+            residue = (line[21], line[22:27].strip(), line[17:20].strip())
+            place = [float(line[at : at + 8]) for at in (30, 38, 46)]
+            yield residue, line[12:16].strip(), line[:6].strip(), place, float(line[60:66])
+
+
+def _atoms(text, starts):
+    """What is drawn of a file: one atom for each residue of a chain, and all of a ligand, each with its token."""
+    residues = {}
+    for residue, name, record, place, plddt in _read_atoms(text):
+        residues.setdefault(residue, {}).setdefault(name, (record == "ATOM", [round(one, 1) for one in place], plddt))
     atoms, counts = [], {}
     for (chain, number, name), found in residues.items():
         token = starts.get(chain, 0) + counts.setdefault(chain, 0)
