@@ -527,6 +527,21 @@ class Arguments(unittest.TestCase):
         self.assertEqual(make_parser().parse_args(["rank", "b", "--min-iptm", "0.75"]).min_iptm, 0.75)
 
 
+class Cells(unittest.TestCase):
+    def test_readers_of_tables_find_every_row_with_its_text(self):
+        import csv
+
+        texts = ['"P01308', 'P69905"', 'a "b" c', '"', "it's", "", "A-B", "-5", "+1.5e-3"]
+        text = Table(["id", "n"], [{"id": one, "n": number} for number, one in enumerate(texts)]).to_tsv()
+        rows = list(csv.reader(text.splitlines(), delimiter="\t"))
+        self.assertEqual(rows[1:], [[one, str(number)] for number, one in enumerate(texts)])
+
+    def test_no_cell_is_a_formula(self):
+        for formula in ("=1+1", "+SUM(A1)", "-A1", "@x", " =1+1", "\t=1", "\uff1d1+1", '="x"'):
+            (cell,) = Table(["id"], [{"id": formula}]).to_tsv().splitlines()[1:]
+            self.assertRegex(cell, "^\"?'", formula)
+
+
 class Words(unittest.TestCase):
     def test_numbers_have_four_decimals_at_most(self):
         row = {"a": 0.123456, "b": 0.5, "c": -0.00001, "d": 80.0, "e": {"A-B": 0.99999, "A-C": 0.0}, "f": None, "g": 7, "h": "-0.123456"}

@@ -11,8 +11,8 @@ from typing import Any
 _CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # Sequences that a terminal obeys: those that end with a letter, and titles.
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x9b[0-?]*[ -/]*[@-~]")
-_FORMULA = re.compile(r"^[=+@\-\t\r]")
-_NUMBER = re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?$")
+#: A number is data in every spreadsheet, signed or not.
+_NUMBER = re.compile(r"[+-]?[0-9]{1,40}(\.[0-9]{1,40})?([eE][+-]?[0-9]{1,3})?")
 
 
 def count_of(count: int, noun: str, plural: str = "") -> str:
@@ -47,10 +47,21 @@ def format_number(value: float) -> str:
 
 
 def table_cell(value: object) -> str:
-    """A cell of a tab-separated table; empty for None. Spreadsheets do not run it as a formula."""
+    """A cell of a tab-separated table; empty for None. Spreadsheets do not run it as a formula.
+
+    A bare quote would begin a text that ends, rows later, with the next one: quotes are doubled, as
+    readers of tables expect.
+    """
+    text = _cell_text(value)
+    # Programs skip white space before a formula, and some read wide forms such as U+FF1D.
+    if unicodedata.normalize("NFKC", text.lstrip()[:1]) in ("=", "+", "-", "@") and not _NUMBER.fullmatch(text):
+        text = "'" + text
+    return '"%s"' % text.replace('"', '""') if '"' in text else text
+
+
+def _cell_text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, dict):
-        value = " ".join("%s:%s" % (name, table_cell(one)) for name, one in value.items())
-    text = format_number(value) if isinstance(value, float) else plain_text(str(value))
-    return "'" + text if _FORMULA.match(text) and not _NUMBER.match(text) else text
+        return " ".join("%s:%s" % (plain_text(str(name)), _cell_text(one)) for name, one in value.items())
+    return format_number(value) if isinstance(value, float) else plain_text(str(value))
