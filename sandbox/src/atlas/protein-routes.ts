@@ -81,6 +81,8 @@ export function addProteinRoutes(app: Hono, context: AtlasContext): void {
     if (query.problems.length > 0) return unprocessable(query.problems);
     const protein = universe.protein(hash);
     if (protein === undefined) return refusal(404, `Protein ${hash} not found`);
-    return c.body(await proteinJson(context, protein, wanted), 200, { 'content-type': 'application/json' });
+    // A Response reads a text letter by letter.
+    const json = Buffer.from(await proteinJson(context, protein, wanted));
+    return c.body(json, 200, { 'content-type': 'application/json' });
   });
 }
