@@ -62,7 +62,7 @@ function readRanking(cwd: string): string[] {
   return rows.map((row) => `${row.split('\t')[1]} ${row.split('\t')[3]}`).sort();
 }
 
-describe.skipIf(missing)('the Snakefile', () => {
+describe.skipIf(missing)('the Snakefile', { timeout: 600_000 }, () => {
   const RUN = ['--cores', '20'];
   const hold = (isHeld: boolean) =>
     fetch(`${place.world.sandboxUrl}/control/queue`, {
