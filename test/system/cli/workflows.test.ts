@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endWithFile } from '../../child-processes.ts';
 import { ROOT } from '../../root.ts';
 import { until } from '../../subscriptions/support.ts';
@@ -36,16 +36,18 @@ afterAll(async () => {
 
 /** Runs a program as a user does. @returns its exit code and all that it says */
 async function start(cwd: string, program: string, words: readonly string[]) {
-  const ended = run(program, words, { cwd, env: environment() });
+  const ended = run(program, words, { cwd, env: environment(cwd) });
   const { stdout, stderr } = await ended.catch((error: { stdout: string; stderr: string }) => error);
   return { code: ended.child.exitCode, said: stdout + stderr };
 }
-const environment = () => ({
+/** A folder of its own for each try of a test, and its name as the caller, who has paid for nothing yet. */
+const makeFolder = (): string => mkdtempSync(join(folder, 'run-'));
+const environment = (cwd: string) => ({
   PATH: `${folder}:${process.env.PATH}`,
   HOME: process.env.HOME,
   PYTHONUTF8: '1',
   FOLDATLAS_URL: place.url,
-  FOLDATLAS_TOKEN: 'a-workflow',
+  FOLDATLAS_TOKEN: basename(cwd),
 });
 
 /** Writes a design of two chains. @param more - further entities, each a line of YAML */
@@ -71,23 +73,33 @@ describe.skipIf(missing)('the Snakefile', { timeout: 600_000 }, () => {
       body: JSON.stringify({ hold: isHeld }),
     });
 
-  it('refuses a wrong design, goes on after a kill, and pays for each design once', async () => {
-    const cwd = join(folder, 'snakemake');
-    const snakemake = (...words: string[]) => start(cwd, 'snakemake', words);
-    const submits = () => place.world.counts().submit ?? 0;
+  afterEach(() => hold(false));
+  const submits = () => place.world.counts().submit ?? 0;
+  const makeWorkflow = (): string => {
+    const cwd = makeFolder();
+    copyFileSync(`${ROOT}examples/workflows/Snakefile`, join(cwd, 'Snakefile'));
     place.world.forget();
+    return cwd;
+  };
+
+  it('ends before the first design is paid where one is wrong', async () => {
+    const cwd = makeWorkflow();
+    writeDesign(cwd, 'd1', 'FVN');
+    writeDesign(cwd, 'a second', 'FVN1AA');
+    const refused = await start(cwd, 'snakemake', RUN);
+    expect(refused).toMatchObject({ code: 1, said: expect.stringContaining('designs/a second.yaml: ') });
+    expect(submits()).toBe(0);
+  });
+
+  it('goes on after a kill and pays for each design once', async () => {
+    const cwd = makeWorkflow();
+    const snakemake = (...words: string[]) => start(cwd, 'snakemake', words);
     writeDesign(cwd, 'd1', 'FVN');
     writeDesign(cwd, 'd-2', 'FVNAA');
-    writeDesign(cwd, 'a third', 'FVN1AA');
-    copyFileSync(`${ROOT}examples/workflows/Snakefile`, join(cwd, 'Snakefile'));
-    const refused = await snakemake(...RUN);
-    expect(refused).toMatchObject({ code: 1, said: expect.stringContaining('designs/a third.yaml: ') });
-    expect(submits()).toBe(0);
-
     writeDesign(cwd, 'a third', 'FVNA');
     await hold(true);
     const killed = endWithFile(
-      spawn('snakemake', RUN, { cwd, env: environment(), stdio: 'ignore', detached: true }),
+      spawn('snakemake', RUN, { cwd, env: environment(cwd), stdio: 'ignore', detached: true }),
       true,
     );
     await until('all designs to be submitted', async () => submits() === 3);
@@ -98,20 +110,16 @@ describe.skipIf(missing)('the Snakefile', { timeout: 600_000 }, () => {
     const isSaved = (name: string) => existsSync(join(results, name, 'scores.tsv'));
     await until('the results', async () => readdirSync(results).filter(isSaved).length === 3);
     expect((await snakemake(...RUN)).said).toContain('--rerun-incomplete');
-    expect((await snakemake(...RUN, '--rerun-incomplete')).said).toContain('--unlock');
     expect(await snakemake('--unlock')).toMatchObject({ code: 0 });
     expect(await snakemake(...RUN, '--rerun-incomplete')).toMatchObject({ code: 0 });
     expect(readRanking(cwd)).toEqual(['a third DONE', 'd-2 DONE', 'd1 DONE']);
-    expect((await snakemake(...RUN)).said).toContain('Nothing to be done');
     expect(submits()).toBe(3);
   });
 
   it('folds a changed design alone, keeps what it was, and ranks beside one that fails', async () => {
-    const cwd = join(folder, 'snakemake-changed');
-    place.world.forget();
+    const cwd = makeWorkflow();
     writeDesign(cwd, 'd1', 'FVNC');
     writeDesign(cwd, 'd2', 'FVNCC');
-    copyFileSync(`${ROOT}examples/workflows/Snakefile`, join(cwd, 'Snakefile'));
     expect(await start(cwd, 'snakemake', RUN)).toMatchObject({ code: 0 });
     // No component has this code.
     writeDesign(cwd, 'd2', 'FVNCC', 'ligand: { id: L, ccd: QQQ }');
@@ -122,7 +130,7 @@ describe.skipIf(missing)('the Snakefile', { timeout: 600_000 }, () => {
       expect.stringMatching(/^d2-/),
       expect.stringMatching(/^d2-/),
     ]);
-    expect(place.world.counts()).toMatchObject({ submit: 3 });
+    expect(submits()).toBe(3);
   });
 });
 
@@ -144,7 +152,7 @@ describe('main.nf', () => {
   };
 
   it('checks, folds each design in a process of its own, ranks, and pays once for a design', async () => {
-    const cwd = join(folder, 'nextflow');
+    const cwd = makeFolder();
     const designs = ['d1', 'd2', 'd3'];
     designs.forEach((design, number) => {
       writeDesign(cwd, design, 'FVN'.padEnd(4 + number, 'G'));
