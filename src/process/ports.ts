@@ -12,12 +12,17 @@ const BACKLOG = 4096;
  * request at once, so a connection without one by then has none on its way.
  */
 const IDLE_MS = 500;
-/** For how long no connection comes before the listener is closed. */
-const QUIET_MS = 3;
+/**
+ * For how long no connection comes before the listener is closed. Accepted ones are held meanwhile,
+ * so clients that wait for their answers soon open no more; under more load, a second later, the
+ * shorter time is enough.
+ */
+const QUIET_MS = { first: 100, later: 3 } as const;
+const LATER_MS = 1_000;
 /** How long the turn of the event loop may take in which the listener is closed. */
 const SHORT_TURN_MS = 0.2;
-/** How long a stop waits at most for such a moment. */
-const MAX_ACCEPT_MS = 1_000;
+/** How long a stop waits at most for such a moment, which comes late on a busy machine. */
+const MAX_ACCEPT_MS = 5_000;
 
 export interface OpenPort {
   readonly url: string;
@@ -47,12 +52,12 @@ const toListenError = (error: NodeJS.ErrnoException, { setting, host, port }: Po
  * system resets those that wait when the listener is closed, so this returns when none has come for
  * a moment. Their requests are read later, which keeps the turns short and the clients waiting.
  *
+ * @param last - when the last connection came
  * @returns lets the requests be read
  */
-async function acceptWaiting(server: Server): Promise<() => void> {
+async function acceptWaiting(server: Server, last: number): Promise<() => void> {
   const accepted: Socket[] = [];
   const begun = performance.now();
-  let last = begun;
   const hold = (socket: Socket) => {
     accepted.push(socket);
     last = performance.now();
@@ -61,7 +66,8 @@ async function acceptWaiting(server: Server): Promise<() => void> {
   };
   server.on('connection', hold);
   for (let now = begun, turn = Number.POSITIVE_INFINITY; now - begun < MAX_ACCEPT_MS; ) {
-    if (now - last >= QUIET_MS && turn < SHORT_TURN_MS) break;
+    const quietMs = now - begun < LATER_MS ? QUIET_MS.first : QUIET_MS.later;
+    if (now - last >= quietMs && turn < SHORT_TURN_MS) break;
     await nextTurn();
     turn = performance.now() - now;
     now += turn;
@@ -76,7 +82,9 @@ async function acceptWaiting(server: Server): Promise<() => void> {
 export async function openPort(server: Server, options: PortOptions): Promise<OpenPort> {
   const { port, host } = options;
   const sockets = new Set<Socket>();
+  let lastConnection = Number.NEGATIVE_INFINITY;
   server.on('connection', (socket) => {
+    lastConnection = performance.now();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
@@ -88,7 +96,7 @@ export async function openPort(server: Server, options: PortOptions): Promise<Op
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${given}`,
     async close(milliseconds) {
-      const resume = await acceptWaiting(server);
+      const resume = await acceptWaiting(server, lastConnection);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       resume();
       const idle = setInterval(async () => {
