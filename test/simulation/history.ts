@@ -630,20 +630,14 @@ class World {
   }
 }
 
-/** Where a worker has its files, and its Redis. */
-export interface Places {
-  readonly folder: string;
-  readonly socket: string;
-}
-
-/** Plays a plan. */
-export async function playHistory(plan: Plan, { folder, socket }: Places): Promise<Outcome> {
+/** Plays a plan. @param folder - for the files of this thread, and the socket of its Redis */
+export async function playHistory(plan: Plan, folder: string): Promise<Outcome> {
   const random = new Random(plan.seed + 0x5eed);
   const time = new VirtualTime(random);
   const hasPowerCut = plan.events.some(({ kind }) => kind === 'cut power');
   const disk = plan.store === 'sqlite' ? new Disk(folder, hasPowerCut) : undefined;
   const redis =
-    plan.store === 'redis' ? await RedisStore.open(socket, time, random, plan.followers) : undefined;
+    plan.store === 'redis' ? await RedisStore.open(folder, time, random, plan.followers) : undefined;
   const world = new World(plan, time, random, disk, redis);
   try {
     await world.play({ kind: 'start', gapMs: 0, replica: 0 });

@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { MUTANT_NAMES } from './mutants.ts';
 import { coveragePairs } from './plan.ts';
-import { printHistory, simulate } from './simulate.ts';
+import { printHistory, Simulator } from './simulate.ts';
 
 const text = { type: 'string' } as const;
 const { values } = parseArgs({ options: { seeds: text, from: text, seed: text, mutant: text, store: text } });
@@ -15,7 +15,9 @@ const from = Number(values.seed ?? values.from ?? 1);
 const seeds = values.seed === undefined ? Number(values.seeds ?? 1000) : 1;
 
 const startedAt = performance.now();
-const { played, found, coverage } = await simulate({ from, seeds, mutant, store });
+const simulator = new Simulator(mutant);
+const { played, found, coverage } = await simulator.play({ from, seeds, store });
+await simulator.close();
 const seconds = (performance.now() - startedAt) / 1000;
 for (const one of found) process.stdout.write(`${printHistory(one, mutant)}\n\n`);
 if (values.seed === undefined) {

@@ -84,6 +84,7 @@ export const MUTANTS = {
   },
   'clock of Redis believed': {
     store: 'redis',
+    seed: 29,
     file: 'src/store/ledger/redis-clock.ts',
     replacements: [
       ['leastAheadMs + monotonic() + MAX_JUMP_MS', 'Number.MAX_SAFE_INTEGER'],
@@ -111,6 +112,7 @@ export const MUTANTS = {
     events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
   },
   'webhook due by the clock of another replica': {
+    seed: 61,
     file: 'src/progress/webhooks.ts',
     replacements: [['Math.min(longestWaitMs(pending), ', '(']],
     events: [

@@ -159,6 +159,12 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
   const common = () => ({ gapMs: random.pick(GAPS_MS), replica: random.below(replicas) });
   const who = () => ({ caller: random.chance(0.85) ? CALLERS[0] : CALLERS[1] });
   const input = () => ({ key: random.below(keys), variant: random.chance(0.12) ? 1 : 0 });
+  const createClock = (at: { readonly gapMs: number; readonly replica: number }) => ({
+    ...{ ...at, kind: 'set clock' as const },
+    // With Redis the clock after those of the replicas is its own, which deletes what is old.
+    replica: isRedis ? random.below(replicas + 1) : at.replica,
+    hours: random.pick([-30, -2, -0.01, 0.01, 2, 20, 24 * 40]),
+  });
   function createEvent(): Event {
     const kind = pickKind(random, allowed);
     const at = common();
@@ -184,11 +190,7 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
         accepts: random.chance(0.3),
       };
     if (kind === 'days') return { ...at, kind, hours: random.pick([20, 24 * 8, 24 * 30, 24 * 32]) };
-    if (kind === 'set clock') {
-      // With Redis the clock after those of the replicas is its own, which deletes what is old.
-      const replica = isRedis ? random.below(replicas + 1) : at.replica;
-      return { ...at, kind, replica, hours: random.pick([-30, -2, -0.01, 0.01, 2, 20, 24 * 40]) };
-    }
+    if (kind === 'set clock') return createClock(at);
     if (kind === 'fail over')
       return {
         ...{ ...at, kind, end: random.pick(['closed', 'silent', 'demoted']) },
@@ -198,26 +200,43 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
     if (kind === 'stall store') return { ...at, kind, stallMs: random.pick([500, 3_000, 20_000]) };
     return { ...at, kind };
   }
-  /** Orders that chance alone seldom brings: what is written between a copy and its return. */
-  function createMotif(): Event[] {
+  const createSubmit = (maxGapMs: number): Extract<Event, { kind: 'submit' }> => ({
+    ...{ ...common(), kind: 'submit', ...who(), ...input(), gapMs: random.below(maxGapMs) },
+    ...{ fate: 'ok', receiver: null, leavesMs: null },
+  });
+  /** What is written between a copy and its return: chance alone seldom brings this order. */
+  function createRestore(): Event[] {
     if (!wanted.has('restore') || random.chance(0.5)) return [];
     const event = createEvent();
     const copy: Event = { ...common(), kind: 'back up' };
-    const sent: Event = {
-      ...{ ...common(), kind: 'submit', ...who(), ...input(), gapMs: random.below(1_500) },
-      ...{ fate: 'ok', receiver: null, leavesMs: null },
-    };
+    const sent = createSubmit(1_500);
     const back: Event = {
       ...{ ...common(), kind: 'restore', gapMs: 100 },
       ...{ isClean: true, isKilled: random.chance(0.5), accepts: false },
     };
     return [copy, sent, back, event];
   }
+  /** What is written while one clock is wrong, and judged when it is right again. */
+  function createWrongClock(): Event[] {
+    if (!wanted.has('set clock') || random.chance(0.5)) return [];
+    const before = random.chance(0.5) ? [createSubmit(30)] : [];
+    const wrong = createClock(common());
+    const sent = { ...createSubmit(300), receiver: hasWebhooks ? 'ok' : null };
+    const right: Event = { ...wrong, hours: -wrong.hours };
+    return [
+      ...[...before, wrong, sent],
+      ...[{ ...common(), kind: 'kill', effects: 0 } as const, right, { ...common(), kind: 'start' } as const],
+    ];
+  }
   return {
     ...{ seed, store, replicas, hasWebhooks, isShared: random.chance(0.25) },
     trouble: random.chance(0.3) ? 0.15 : 0,
     followers: isRedis ? random.pick([0, 1, 1, 2]) : 0,
     storeTrouble: isRedis && random.chance(0.5) ? 0.05 : 0,
-    events: [...Array.from({ length: 4 + random.below(12) }, createEvent), ...createMotif()],
+    events: [
+      ...Array.from({ length: 4 + random.below(12) }, createEvent),
+      ...createRestore(),
+      ...createWrongClock(),
+    ],
   };
 }

@@ -2,6 +2,7 @@
 // failovers and losses are the simulator's, so that a seed decides them.
 // It also stands in for src/store/redis-connection.ts in the bundle.
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import { ClientOfflineError, createClient, ErrorReply, type RedisClientType } from '@redis/client';
 import * as real from '../../src/store/redis-connection.ts';
 import type { Effects } from './service.ts';
@@ -20,9 +21,13 @@ let server: Promise<RedisClientType> | undefined;
 const texts = new Map<string, string>();
 const loaded = new Set<string>();
 
-/** Connects to the server of this worker. */
-const connectServer = (path: string): Promise<RedisClientType> => {
-  server ??= (createClient({ socket: { path, tls: false } }) as RedisClientType).connect();
+/** The socket of the server of a thread. */
+export const redisSocket = (folder: string): string => join(folder, 'redis');
+
+const connectServer = (folder: string): Promise<RedisClientType> => {
+  server ??= (
+    createClient({ socket: { path: redisSocket(folder), tls: false } }) as RedisClientType
+  ).connect();
   return server;
 };
 
@@ -102,8 +107,13 @@ export class RedisStore {
     this.#followerCount = followers;
   }
 
-  static async open(path: string, time: VirtualTime, random: Random, followers: number): Promise<RedisStore> {
-    const redis = await connectServer(path);
+  static async open(
+    folder: string,
+    time: VirtualTime,
+    random: Random,
+    followers: number,
+  ): Promise<RedisStore> {
+    const redis = await connectServer(folder);
     await redis.sendCommand(['FLUSHALL']);
     const store = new RedisStore(time, random, redis, followers);
     store.addFollowers();

@@ -1,6 +1,7 @@
 // Bundles the simulator with the gateway's source, with or without a mutation in it, and plays
 // seeds on every core.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { build, type Plugin } from 'esbuild';
 import { MUTANTS, type MutantName } from './mutants.ts';
 import type { Plan, StoreKind } from './plan.ts';
+import { redisSocket } from './redis.ts';
 import type { Found, Report, Task } from './worker.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -49,18 +51,6 @@ const standIns: Plugin = {
   },
 };
 
-/** @returns the path of the worker */
-async function bundle(mutant: MutantName | undefined): Promise<string> {
-  mkdirSync(CACHE, { recursive: true });
-  const outfile = join(CACHE, `${(mutant ?? 'gateway').replaceAll(' ', '-')}-${process.pid}.mjs`);
-  await build({
-    entryPoints: [join(import.meta.dirname, 'worker.ts')],
-    ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', sourcemap: 'inline', outfile },
-    plugins: [standIns, ...(mutant === undefined ? [] : [mutate(mutant)])],
-  });
-  return outfile;
-}
-
 /** Starts the real Redis on a socket. */
 async function startRedis(socket: string): Promise<ChildProcess> {
   const memory = ['--save', '', '--appendonly', 'no', '--port', '0'];
@@ -75,59 +65,98 @@ async function startRedis(socket: string): Promise<ChildProcess> {
   return server;
 }
 
+/** The code of a thread, which plays one task after the other. */
+const THREAD = `require('node:worker_threads').parentPort.on('message', async function ({ file, task }) {
+  this.postMessage(await (await import(file)).run(task));
+});`;
+
+interface Thread {
+  readonly worker: Worker;
+  readonly folder: string;
+  redis?: Promise<ChildProcess>;
+}
+
 export interface SimulationOptions {
   readonly from?: number;
   readonly seeds?: number;
   /** Plays these instead of seeds. */
   readonly plans?: readonly Plan[];
-  readonly mutant?: MutantName | undefined;
   /** The store in the histories of seeds. */
   readonly store?: StoreKind;
   /** Ends at the first broken promise. */
   readonly isFirstOnly?: boolean;
 }
 
-/** Plays seeds. */
-export async function simulate(options: SimulationOptions): Promise<Report> {
-  const { from = 1, seeds = 0, plans, mutant, store = 'sqlite', isFirstOnly = false } = options;
-  const file = await bundle(mutant);
-  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'foldatlas-simulation-'));
-  const step = plans === undefined ? Math.min(availableParallelism(), seeds) : 1;
-  const hasRedis = store === 'redis' || plans?.some((plan) => plan.store === 'redis') === true;
-  const servers = hasRedis
-    ? await Promise.all(Array.from({ length: step }, (_, i) => startRedis(join(folder, `redis-${i}`))))
-    : [];
-  const workers = Array.from({ length: step }, (_, first) => {
-    const socket = join(folder, `redis-${first}`);
-    const task: Task = { from: from + first, to: from + seeds, step, isFirstOnly, folder, store, socket };
+/** Plays histories on every core: starting a thread takes longer than most of them. */
+export class Simulator {
+  readonly #folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'foldatlas-simulation-'));
+  readonly #threads: Thread[] = [];
+  /** The simulator and the gateway. */
+  readonly #file: string;
+  readonly #built: Promise<unknown>;
+
+  /** @param mutant - the fault in the gateway */
+  constructor(mutant?: MutantName) {
+    this.#file = join(CACHE, `${(mutant ?? 'gateway').replaceAll(' ', '-')}-${process.pid}.mjs`);
+    this.#built = build({
+      entryPoints: [join(import.meta.dirname, 'worker.ts')],
+      ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile: this.#file },
+      plugins: [standIns, ...(mutant === undefined ? [] : [mutate(mutant)])],
+    });
+  }
+
+  #thread(index: number): Thread {
+    const folder = join(this.#folder, String(index));
+    const known = this.#threads[index];
+    if (known !== undefined) return known;
+    mkdirSync(folder);
     // A history makes much garbage.
     const resourceLimits = { maxYoungGenerationSizeMb: 64 };
-    return new Worker(file, { resourceLimits, workerData: plans === undefined ? task : { ...task, plans } });
-  });
-  const reports: Report[] = [];
-  await new Promise<void>((resolve, reject) => {
-    for (const worker of workers)
-      worker.once('error', reject).once('message', (report: Report) => {
-        reports.push(report);
-        if (reports.length === step) resolve();
-        // A worker that is terminated amid SQLite takes the process with it.
-        if (isFirstOnly && report.found.length > 0) for (const other of workers) other.postMessage('stop');
-      });
-  }).finally(async () => {
-    await Promise.all(workers.map((worker) => worker.terminate()));
-    for (const server of servers) server.kill('SIGKILL');
-    rmSync(folder, { recursive: true });
-    rmSync(file);
-  });
-  const coverage: Record<string, number> = {};
-  for (const report of reports)
-    for (const [pair, count] of Object.entries(report.coverage))
-      coverage[pair] = (coverage[pair] ?? 0) + count;
-  return {
-    played: reports.reduce((sum, { played }) => sum + played, 0),
-    found: reports.flatMap(({ found }) => found),
-    coverage,
-  };
+    const thread = { folder, worker: new Worker(THREAD, { eval: true, resourceLimits }) };
+    this.#threads.push(thread);
+    return thread;
+  }
+
+  /** Plays seeds or plans. */
+  async play(options: SimulationOptions): Promise<Report> {
+    const { from = 1, seeds = 0, plans, store = 'sqlite', isFirstOnly = false } = options;
+    await this.#built;
+    const step = plans === undefined ? Math.min(availableParallelism(), seeds) : 1;
+    const threads = Array.from({ length: step }, (_, index) => this.#thread(index));
+    const hasRedis = store === 'redis' || plans?.some((plan) => plan.store === 'redis') === true;
+    const stop = new Int32Array(new SharedArrayBuffer(4));
+    const playTask = async (thread: Thread, first: number): Promise<Report> => {
+      const { worker, folder } = thread;
+      if (hasRedis) thread.redis ??= startRedis(redisSocket(folder));
+      await thread.redis;
+      const task: Task = { from: from + first, to: from + seeds, step, isFirstOnly, stop, folder, store };
+      const answer = once(worker, 'message');
+      worker.postMessage({ file: this.#file, task: plans === undefined ? task : { ...task, plans } });
+      const [report]: Report[] = await answer;
+      if (report === undefined) throw new Error('A thread has ended without a report.');
+      return report;
+    };
+    const reports = await Promise.all(threads.map(playTask));
+    const coverage: Record<string, number> = {};
+    for (const report of reports)
+      for (const [pair, count] of Object.entries(report.coverage))
+        coverage[pair] = (coverage[pair] ?? 0) + count;
+    return {
+      played: reports.reduce((sum, { played }) => sum + played, 0),
+      found: reports.flatMap(({ found }) => found),
+      coverage,
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const { worker, redis } of this.#threads) {
+      await worker.terminate();
+      (await redis)?.kill('SIGKILL');
+    }
+    await this.#built;
+    rmSync(this.#file);
+    rmSync(this.#folder, { recursive: true });
+  }
 }
 
 const clock = (milliseconds: number): string => {

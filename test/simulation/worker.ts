@@ -1,6 +1,4 @@
 // Plays seeds in a thread of its own, and shrinks what breaks a promise.
-import { join } from 'node:path';
-import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { type Line, type Outcome, playHistory } from './history.ts';
 import type { Violation } from './judge.ts';
 import { createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
@@ -12,13 +10,13 @@ export interface Task {
   readonly step: number;
   /** Plays these instead of seeds. */
   readonly plans?: readonly Plan[];
-  /** Ends at the first broken promise; the others go on to the end. */
+  /** Ends at the first broken promise. */
   readonly isFirstOnly: boolean;
-  /** For files. */
-  readonly folder: string;
+  /** Ends also when this is 1, in memory that threads share. */
+  readonly stop: Int32Array;
   readonly store: StoreKind;
-  /** The socket of a Redis for this worker. */
-  readonly socket: string;
+  /** For the files of this thread, and for the socket of its Redis. */
+  readonly folder: string;
 }
 
 /** A history that breaks a promise, as short as it could be made. */
@@ -98,26 +96,21 @@ function* plansOf({ from, to, step, plans, store }: Task): Generator<Plan> {
   for (let seed = from; seed < to; seed += step) yield createPlan(seed, store);
 }
 
-async function run(task: Task): Promise<Report> {
-  const { isFirstOnly } = task;
-  const folder = join(task.folder, String(threadId));
+/** Plays a task. */
+export async function run(task: Task): Promise<Report> {
+  const { isFirstOnly, stop, folder } = task;
   const coverage: Record<string, number> = {};
   const found: Found[] = [];
   let played = 0;
-  let isStopped = false;
-  parentPort?.once('message', () => {
-    isStopped = true;
-  });
-  const play = (plan: Plan) => playHistory(plan, { folder, socket: task.socket });
+  const play = (plan: Plan) => playHistory(plan, folder);
   for (const plan of plansOf(task)) {
     const outcome = await play(plan);
     played += 1;
     for (const pair of outcome.history.coverage) coverage[pair] = (coverage[pair] ?? 0) + 1;
     const shrunk = await shrink(plan, outcome, play);
     if (shrunk !== undefined) found.push(shrunk);
-    if (isStopped || found.length >= (isFirstOnly ? 1 : 5)) break;
+    if (isFirstOnly && found.length > 0) stop[0] = 1;
+    if (stop[0] === 1 || found.length >= 5) break;
   }
   return { played, found, coverage };
 }
-
-if (parentPort !== null) parentPort.postMessage(await run(workerData as Task));
