@@ -53,7 +53,7 @@ export class Disk {
     for (const file of FILES) if (existsSync(this.#path(file))) files[file] = readFileSync(this.#path(file));
     return files;
   }
-  /** Makes each file anew: connections that wait for the garbage collector have locks on the old. */
+  /** Makes each file anew: connections that wait to be collected lock the old ones. */
   #write(files: Files): void {
     for (const file of FILES) {
       this.#remove(file);

@@ -204,7 +204,7 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
     ...{ ...common(), kind: 'submit', ...who(), ...input(), gapMs: random.below(maxGapMs) },
     ...{ fate: 'ok', receiver: null, leavesMs: null },
   });
-  /** What is written between a copy and its return: chance alone seldom brings this order. */
+  /** Writes between a copy and its return: chance alone seldom brings this order. */
   function createRestore(): Event[] {
     if (!wanted.has('restore') || random.chance(0.5)) return [];
     const event = createEvent();
@@ -216,7 +216,7 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
     };
     return [copy, sent, back, event];
   }
-  /** What is written while one clock is wrong, and judged when it is right again. */
+  /** Writes while one clock is wrong, judged when it is right again. */
   function createWrongClock(): Event[] {
     if (!wanted.has('set clock') || random.chance(0.5)) return [];
     const before = random.chance(0.5) ? [createSubmit(30)] : [];

@@ -40,7 +40,7 @@ async function start(cwd: string, program: string, words: readonly string[]) {
   const { stdout, stderr } = await ended.catch((error: { stdout: string; stderr: string }) => error);
   return { code: ended.child.exitCode, said: stdout + stderr };
 }
-/** A folder of its own for each try of a test, and its name as the caller, who has paid for nothing yet. */
+/** Makes a folder for one try of a test. Its name is the token of a caller without submissions. */
 const makeFolder = (): string => mkdtempSync(join(folder, 'run-'));
 const environment = (cwd: string) => ({
   PATH: `${folder}:${process.env.PATH}`,
