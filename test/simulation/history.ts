@@ -5,7 +5,7 @@ import { findViolation, type Violation } from './judge.ts';
 import { CALLERS, type CallerName, type Event, eventName, LEDGER_LOST, type Plan } from './plan.ts';
 import { type Loss, RedisStore } from './redis.ts';
 import { type CallerRequest, hookUrl, Process, Replica, type Secrets } from './replica.ts';
-import { Service } from './service.ts';
+import { field, Service } from './service.ts';
 import { openedBy } from './sqlite.ts';
 import { EPOCH, type Life, Random, settled, VirtualTime } from './virtual-time.ts';
 
@@ -94,11 +94,6 @@ const MAX_ANSWER_MS = 400_000;
 const NOTICE_MS = 10_000;
 const AMINO = 'ACDEFGHIKLMNPQRSTVWY';
 
-const at = (value: unknown, ...path: (string | number)[]): unknown =>
-  path.reduce<unknown>(
-    (here, name) => (typeof here === 'object' && here !== null ? Reflect.get(here, name) : undefined),
-    value,
-  );
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 class World {
@@ -358,19 +353,19 @@ class World {
       (result) => {
         if (process.isOver || asked.told !== undefined) return;
         const root = Object.values(result.data ?? {})[0];
-        const warnings = list(at(root, 'warnings'));
+        const warnings = list(field(root, 'warnings'));
         const batchIds = [
-          at(root, 'batch', 'batchId'),
-          at(root, 'existingBatch', 'batchId'),
-          ...list(at(root, 'nodes')).map((node) => at(node, 'batchId')),
-          ...warnings.map((warning) => /batch (b\d+)/.exec(String(at(warning, 'message')))?.[1]),
+          field(root, 'batch', 'batchId'),
+          field(root, 'existingBatch', 'batchId'),
+          ...list(field(root, 'nodes')).map((node) => field(node, 'batchId')),
+          ...warnings.map((warning) => /batch (b\d+)/.exec(String(field(warning, 'message')))?.[1]),
         ].filter((one): one is string => typeof one === 'string');
         const hasFailed = root === undefined || root === null;
-        const text = hasFailed ? (result.errors?.[0]?.message ?? '') : String(at(root, 'message') ?? '');
+        const text = hasFailed ? (result.errors?.[0]?.message ?? '') : String(field(root, 'message') ?? '');
         this.#tell(asked, {
-          type: hasFailed ? 'error' : String(at(root, '__typename') ?? asked.kind),
-          ...{ batchIds, text, isReplayed: at(root, 'replayed') === true },
-          warnings: warnings.map((warning) => String(at(warning, 'code'))),
+          type: hasFailed ? 'error' : String(field(root, '__typename') ?? asked.kind),
+          ...{ batchIds, text, isReplayed: field(root, 'replayed') === true },
+          warnings: warnings.map((warning) => String(field(warning, 'code'))),
         });
       },
       (error: unknown) => {
