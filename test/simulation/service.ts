@@ -76,7 +76,7 @@ const RECEIVERS = { ok: [204], flaky: [500, 0, 204], gone: [410], late: [500, 50
 export const RECEIVER_NAMES = Object.keys(RECEIVERS) as (keyof typeof RECEIVERS)[];
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-/** What stands at a path in a JSON value; undefined where nothing does. */
+/** Reads a JSON value at a path; undefined where there is none. */
 export const field = (value: unknown, ...path: (string | number)[]): unknown =>
   path.reduce<unknown>(
     (at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : undefined),
