@@ -74,7 +74,7 @@ describe('the image', () => {
   it('sets only settings that there are', () => {
     const names = [...text.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=/gm)].map(([, name = '']) => name);
     expect(names).toContain('STORE_URL');
-    // Of Node, and of the C library.
+    // Node reads the first two, the C library the others.
     const isOther = (name: string): boolean =>
       /^(?:NODE_(?:ENV|COMPILE_CACHE)|MALLOC_(?:ARENA_MAX|TRIM_THRESHOLD_))$/.test(name);
     for (const name of names)
