@@ -174,9 +174,9 @@ def _unique(pairs: Sequence[Tuple[Any, Any]], where: str = "") -> Dict[str, Any]
 def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     """One item for each row: a column `name`, and a column for each chain, such as `protein`, `rna`, `smiles_2`.
 
-    `id` is read as `name`, as in tables of ColabFold. `sequence` is a protein, and `:` in a cell of polymers stands between chains. A table with the
-    columns `name`, `kind` and `value` has a row for each chain instead; rows with the same name are
-    one complex.
+    `id` is read as `name`, as in tables of ColabFold. `sequence` is a protein, and `:` in a cell of
+    polymers stands between chains. A table with the columns `name`, `kind` and `value` has a row for
+    each chain instead; rows with the same name are one complex.
     """
     lines = _table_lines(text.lstrip("\ufeff"), delimiter)
     columns = [column.strip().lower() for column in next(lines, (1, []))[1]]
