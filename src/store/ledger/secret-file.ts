@@ -1,24 +1,18 @@
 // GATEWAY_SECRET, or the secret that a gateway with SQLite makes once beside its file.
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
-import { isDiskError, restrict, sqlitePath } from '../sqlite-file.ts';
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { inTransaction, isDiskError, restrict, sqlitePath } from '../sqlite-file.ts';
 import { UnusableStoreError } from '../unusable-store.ts';
 import { checkSecrets, missingSecretError } from './mark.ts';
 import { readFileMark } from './overwrite-check.ts';
 import { openTables } from './sqlite-tables.ts';
 import { openWitness, secretFile } from './witness-file.ts';
 
-/** Creates a file atomically and never replaces one: of processes that start together, one wins. */
-function writeOnce(file: string, text: string): void {
+/** Writes a file whole: it replaces one that a power cut has emptied, and is never seen half. */
+function writeWhole(file: string, text: string): void {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeFileSync(draft, text, { mode: 0o600, flag: 'wx' });
-  try {
-    linkSync(draft, file);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  } finally {
-    unlinkSync(draft);
-  }
+  renameSync(draft, file);
 }
 
 const isMissing = (file: string): boolean => (statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0;
@@ -66,10 +60,15 @@ export function openSecret(storeUrl: string, configured: string | undefined, isR
       if (!isReplaced && readMark(path) !== null) return made;
       // The ledger first: a secret without one then tells that it was removed.
       openWitness(path).close();
-      openTables(path).close();
-      // An empty file is what a power cut left of it.
-      if (isMissing(file)) rmSync(file, { force: true });
-      writeOnce(file, made);
+      const tables = openTables(path);
+      try {
+        // Of processes that start together, the first one with the lock makes it.
+        inTransaction(tables, () => {
+          if (isMissing(file)) writeWhole(file, made);
+        });
+      } finally {
+        tables.close();
+      }
     }
     restrict(file);
     return readFileSync(file, 'utf8');
