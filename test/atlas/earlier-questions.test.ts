@@ -69,6 +69,31 @@ describe.each(DIALECTS)('over a service that speaks the %s dialect', (dialect) =
     expect(at(both.data, 'protein')).toEqual(at(fresh.data, 'protein'));
   });
 
+  it('activations are no less known because one record failed that shows their scale', async () => {
+    const features = (needs: string) => `features(first: 3) { ${needs} residues(start: 2, end: 9) }`;
+    const query = `{
+      proteins(hashes: ["${representative}", "${INSULIN}"]) { ${features('value')} }
+      cluster(hash: "${representative}") { representative { ${features('regions { end }')} } }
+    }`;
+    const { data: whole } = await world.query(query);
+    let failures = 1;
+    proxy.change((answer, { path }) => {
+      if (!/\/proteins\/[0-9a-f]{32}/.test(path) || failures === 0) return;
+      failures -= 1;
+      answer.body = Buffer.alloc(0);
+    });
+    const { data, errors = [] } = await ask(query);
+    expect(failures).toBe(0);
+    for (const place of ['proteins.0', 'proteins.1', 'cluster.representative'])
+      for (const [i, feature] of listAt(whole, `${place}.features`).entries()) {
+        const path = `${place}.features.${i}.residues`;
+        const failed = errors.some((error) => path.startsWith(String(error.path?.join('.'))));
+        expect(failed ? undefined : at(data, path), path).toEqual(
+          failed ? undefined : at(feature, 'residues'),
+        );
+      }
+  });
+
   it.each([
     ['a record', `protein(hash: "${INSULIN}")`, 'features(first: 3) { value }'],
     [

@@ -60,6 +60,11 @@ export class KnownProteins {
     return this.#records.get(hash);
   }
 
+  /** The error of the first call that failed for a protein. */
+  getFailure(hash: string): Error | undefined {
+    return this.#failures.get(hash)?.error;
+  }
+
   /** Whether a call failed that should have said this of a protein. */
   hasFailed(hash: string, part: PartName): boolean {
     return this.#failures.get(hash)?.needs[part] !== undefined;
@@ -180,17 +185,19 @@ export class KnownProteins {
   #result(hash: string, needs: RequiredParts): LoadResult {
     const record = this.#records.get(hash);
     if (record === null) return null;
-    const failure = this.#failures.get(hash)?.error;
-    const mayPass = failure instanceof UpstreamError && failure.failure.retryable;
+    const failure = this.#failures.get(hash);
+    const mayPass = failure?.error instanceof UpstreamError && failure.error.failure.retryable;
     // A record that may be there in a moment makes up for the archive.
-    const error = mayPass ? failure : (this.#damage.get(hash) ?? failure);
+    const error = mayPass ? failure.error : (this.#damage.get(hash) ?? failure?.error);
     if (record === undefined)
       return error ?? drift('The upstream answered, but did not say whether it holds this protein.');
     const missing = findMissing(record, needs);
     if (needsNothing(missing)) return record;
     if (missing.fold === true && error !== undefined) return error;
+    // The call that would have said it may have failed, although another one was answered.
+    const unsaid = failure === undefined ? missing : missingParts(missing, failure.needs);
     const absent = this.#readRecords.has(hash)
-      ? absentFromBoth(missing, this.#readArchives.get(hash) ?? NO_PARTS)
+      ? absentFromBoth(unsaid, this.#readArchives.get(hash) ?? NO_PARTS)
       : NO_PARTS;
     const complete = needsNothing(absent) ? record : withParts(record, absent, null);
     const open = missingParts(missing, absent);

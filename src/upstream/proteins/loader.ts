@@ -176,22 +176,27 @@ export function createProteinLoader(
     const clusters = readClusters(parts);
     for (const [representative, info] of clusters) clusterInfos.set(representative, info);
     const isRanked = await hasRankedLevels(each, parts);
-    const archive = { parts, clusters, isRanked, from: createSource('bulk') };
+    const archive = { parts, clusters, isRanked: isRanked === true, from: createSource('bulk') };
     const problem = parts.problems[0];
+    const { residues, rows: _, ...others } = needs;
     for (const hash of each.keys()) {
       const record = readArchived(hash, needs, archive);
       // A record that was read has proven that the protein exists.
       if (record !== undefined && (record !== null || !known.hasReadRecord(hash))) known.add(hash, record);
-      if (problem === undefined) known.addReadArchive(hash, needs);
-      else known.addDamage(hash, damagedArchive(problem));
+      if (problem !== undefined) known.addDamage(hash, damagedArchive(problem));
+      else if (isRanked instanceof Error && residues !== undefined) {
+        known.addReadArchive(hash, others);
+        known.addDamage(hash, isRanked);
+      } else known.addReadArchive(hash, needs);
     }
   }
 
   /**
    * Whether the activations of an archive without rankings have the scale of the records' rankings,
-   * which the service does not say: compares the record of one protein.
+   * which the service does not say: compares the record of one protein. The error of that record
+   * where it cannot be read.
    */
-  async function hasRankedLevels(each: NeededParts, parts: BulkParts): Promise<boolean> {
+  async function hasRankedLevels(each: NeededParts, parts: BulkParts): Promise<boolean | Error> {
     const unranked = [...each].filter(([hash, { features, residues }]) => {
       const found = parts.features.get(hash);
       const isWanted = features !== undefined || residues !== undefined;
@@ -203,7 +208,8 @@ export function createProteinLoader(
     if (hash === undefined || needs === undefined || level === undefined) return false;
     const ranking = () => partValue(known.get(hash)?.features);
     if ((ranking()?.top ?? 0) < topFeatureCount(needs)) await runRecord(hash, needs);
-    return hasSameRanking(ranking()?.values ?? [], level);
+    const { values } = ranking() ?? {};
+    return values === undefined ? (known.getFailure(hash) ?? false) : hasSameRanking(values, level);
   }
 
   /** Joins the representative that a record named with what an archive says of its cluster. */
