@@ -12,9 +12,9 @@ import {
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { readAnswer } from '../http/mcp/route.ts';
 import { createMcpServers, type McpServers } from '../http/mcp/server.ts';
+import { withoutNulls } from '../http/mcp/tolerance.ts';
 import { ToolError } from '../http/mcp/tool-result.ts';
 import type { RunDocument } from '../http/mcp/tools.ts';
-import { withoutNulls } from '../http/mcp/without-nulls.ts';
 import { USER_AGENT } from '../package.ts';
 import { schema } from '../resolvers/schema.ts';
 import { isFields } from '../upstream/json/is-fields.ts';

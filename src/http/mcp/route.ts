@@ -15,9 +15,9 @@ import type { GraphqlHandler } from '../graphql/graphql-handler.ts';
 import type { Route } from '../routes/route.ts';
 import { parseClientJson } from '../server/json-body.ts';
 import { isListed } from '../server/response-headers.ts';
+import { withoutNulls } from './tolerance.ts';
 import { type GraphqlAnswer, ToolError } from './tool-result.ts';
 import type { RunDocument } from './tools.ts';
-import { withoutNulls } from './without-nulls.ts';
 
 export interface McpSources {
   readonly schema: GraphQLSchema;

@@ -16,8 +16,8 @@ import { VERSION } from '../../package.ts';
 import { excerpt, quote } from '../../plain-text.ts';
 import { isFields } from '../../upstream/json/is-fields.ts';
 import { MAX_DOCUMENT_CHARACTERS } from '../graphql/plugins/document-limits.ts';
-import { parseClientJson } from '../server/json-body.ts';
 import { refuseRequest, toShortMistake } from './check-request.ts';
+import { readArguments } from './tolerance.ts';
 import { ToolError, toFailure, toJsonText, toResult } from './tool-result.ts';
 import { loadContent, type RunDocument, TOOLS, type Tool } from './tools.ts';
 
@@ -77,13 +77,14 @@ function shortSchema(value: unknown): unknown {
 }
 
 /**
- * The same schema, listed in short, by which no arguments are none; of its mistakes the first, each
- * short: the library joins all into one text.
+ * The same schema, listed in short, for arguments that are read leniently; of its mistakes the
+ * first, each short: the library joins all into one text.
  */
-function withShortIssues<Output>(
+function toLenientInput<Output>(
   schema: StandardSchemaWithJSON<unknown, Output>,
 ): StandardSchemaWithJSON<unknown, Output> {
   const { '~standard': standard } = schema;
+  const full = standard.jsonSchema.input({ target: 'draft-2020-12' });
   return {
     '~standard': {
       ...standard,
@@ -95,7 +96,8 @@ function withShortIssues<Output>(
         }),
       },
       async validate(value = {}) {
-        const { issues, ...read } = await standard.validate(value);
+        const given = readArguments(full, value);
+        const { issues, ...read } = 'issues' in given ? given : await standard.validate(given.value);
         if (issues === undefined) return read as { value: Output };
         return { issues: issues.slice(0, MAX_SHOWN_ISSUES).map(toShortMistake) };
       },
@@ -109,7 +111,7 @@ function describeTool(tool: Tool) {
   return {
     title,
     description: `${description} ${NULLS}`,
-    inputSchema: withShortIssues(input),
+    inputSchema: toLenientInput(input),
     annotations: isMutation === true ? SUBMITS : READS,
   };
 }
@@ -131,30 +133,9 @@ function refuseOperation(query: string, mutations: boolean): string | null {
 
 const NO_OBJECT = 'expected a JSON object, such as {"hash": "12e9c9e4e2835c302e8ba615115edda3"}';
 
-/** Variables, also as a text that holds their JSON: agents often send them so. */
-const variables = z
-  .preprocess(
-    (given, { issues }) => {
-      if (typeof given !== 'string') return given;
-      if (given.trim() === '') return {};
-      try {
-        return parseClientJson(given, 'The text');
-      } catch (error) {
-        issues.push({
-          code: 'custom',
-          message: `${NO_OBJECT}. ${String(Object(error).message)}`,
-          input: given,
-        });
-        return z.NEVER;
-      }
-    },
-    z.record(z.string(), z.unknown(), { error: NO_OBJECT }),
-  )
-  .default({});
-
 const GRAPHQL_INPUT = z.strictObject({
   query: z.string().max(MAX_DOCUMENT_CHARACTERS).describe('One operation'),
-  variables,
+  variables: z.record(z.string(), z.unknown(), { error: NO_OBJECT }).default({}),
 });
 
 /** The arguments of all tools, by their names. */
@@ -173,7 +154,7 @@ const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean)
         'resources foldatlas://schema and foldatlas://schema/{type}, and `{ __type(name: "Query") { fields { name } } }` asks ' +
         'for it. null means that there is none; what could not be loaded is null with an entry in `errors`. ' +
         'The gateway refuses what costs too much; answers are cut at 20 kB.',
-      inputSchema: withShortIssues(GRAPHQL_INPUT),
+      inputSchema: toLenientInput(GRAPHQL_INPUT),
       annotations: mutations ? MUTATES : READS,
     },
     ({ query, variables }) =>

@@ -1,6 +1,11 @@
 // Parses JSON of clients within bounds, so that no reader behind it needs a guard of its own.
 import { isUtf8 } from 'node:buffer';
-import { findExcess, type JsonBounds, type JsonExcess } from '../../upstream/json/json-bounds.ts';
+import {
+  findExcess,
+  type JsonBounds,
+  type JsonCounts,
+  type JsonExcess,
+} from '../../upstream/json/json-bounds.ts';
 import { httpError } from '../failures/errors.ts';
 
 /**
@@ -55,16 +60,18 @@ const utf8 = new TextDecoder();
  * Parses JSON of a client.
  *
  * @param what - begins the message of an error, such as "The body"
+ * @param counts - the counts of earlier texts that share the bounds
  * @throws GraphQLError (400) for what is no JSON in UTF-8, or exceeds the bounds
  */
 export function parseClientJson(
   json: string | Uint8Array,
   what: string,
   bounds: JsonBounds = CLIENT_BOUNDS,
+  counts?: JsonCounts,
 ): unknown {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
   const text = readUtf8(bytes, what);
-  const excess = findExcess(bytes, bounds);
+  const excess = findExcess(bytes, bounds, counts);
   if (excess !== null) throw httpError(400, `${what} has ${excessText(excess, bounds)}.`);
   try {
     return JSON.parse(text);

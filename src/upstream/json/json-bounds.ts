@@ -17,6 +17,12 @@ export interface JsonBounds {
   readonly parts: number;
 }
 
+/** Counts against the bounds that several texts share. */
+export interface JsonCounts {
+  allItems: number;
+  parts: number;
+}
+
 /** The first bound that a text exceeds, and where. */
 export interface JsonExcess {
   readonly bound: keyof JsonBounds;
@@ -60,9 +66,14 @@ function readName(json: Buffer, start: number): string {
 /**
  * Finds the first bound that a JSON text exceeds. Text that is no JSON has none, or any.
  *
+ * @param counts - the counts of earlier texts, to which those of this one are added
  * @returns null where it exceeds none
  */
-export function findExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | null {
+export function findExcess(
+  bytes: Uint8Array,
+  bounds: JsonBounds,
+  counts: JsonCounts = { allItems: 0, parts: 0 },
+): JsonExcess | null {
   const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { length } = json;
   // Each open object or list has its count of commas and the start of its last name.
@@ -70,8 +81,7 @@ export function findExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | 
   const names = new Uint32Array(bounds.depth + 1);
   const isObject = new Uint8Array(bounds.depth + 1);
   let depth = 0;
-  let parts = 0;
-  let allItems = 0;
+  let { parts, allItems } = counts;
   let isNameNext = false;
 
   function excess(bound: keyof JsonBounds, level: number): JsonExcess {
@@ -116,5 +126,7 @@ export function findExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | 
       isNameNext = false;
     }
   }
+  counts.parts = parts;
+  counts.allItems = allItems;
   return null;
 }
