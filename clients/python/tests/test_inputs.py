@@ -312,8 +312,8 @@ class AlphaFold(unittest.TestCase):
             ],
         )
         self.assertEqual(len(made.warnings), 2)
-        self.assertIn("2 seeds", made.warnings[0])
-        self.assertIn("unpairedMsa of chain A/B", made.warnings[1])
+        self.assertIn("complex: `modelSeeds` left out", made.warnings[0])
+        self.assertIn("complex: `sequences[0].protein.unpairedMsa` left out", made.warnings[1])
 
     def test_bonds_keep_the_names_of_their_atoms(self):
         made = parse_input(json.dumps({**ALPHAFOLD, "bondedAtomPairs": [[["A", 2, "CG1"], ["L", 1, "C1"]]]}))
@@ -436,21 +436,21 @@ class LeftOut(unittest.TestCase):
 
         pocket = {"binder": "L", "contacts": [["A", 1]]}
         for document, named in (
-            (alphafold(unpairedMsa=""), "unpairedMsa of chain A"),
-            (alphafold(pairedMsaPath="a.a3m"), "pairedMsaPath of chain A"),
-            (alphafold(templates=[]), "templates of chain A"),
-            (served(useStructureTemplate=False), "useStructureTemplate"),
-            (served(maxTemplateDate="2020-01-01"), "maxTemplateDate"),
-            (boltz({"msa": "empty"}), "alignment of chain A"),
-            (boltz({"msa": "a.a3m"}), "alignment of chain A"),
+            (alphafold(unpairedMsa=""), "sequences[0].protein.unpairedMsa"),
+            (alphafold(pairedMsaPath="a.a3m"), "sequences[0].protein.pairedMsaPath"),
+            (alphafold(templates=[]), "sequences[0].protein.templates"),
+            (served(useStructureTemplate=False), "[0].sequences[0].proteinChain.useStructureTemplate"),
+            (served(maxTemplateDate="2020-01-01"), "[0].sequences[0].proteinChain.maxTemplateDate"),
+            (boltz({"msa": "empty"}), "sequences[0].protein.msa"),
+            (boltz({"msa": "a.a3m"}), "sequences[0].protein.msa"),
             (boltz(templates=[{"cif": "a.cif"}]), "templates"),
-            (boltz(properties=[{"affinity": {"binder": "L"}}]), "affinity"),
-            (boltz(constraints=[{"pocket": {**pocket, "max_distance": 6}}]), "`max_distance`"),
-            (boltz(constraints=[{"pocket": {**pocket, "force": False}}]), "`force`"),
+            (boltz(properties=[{"affinity": {"binder": "L"}}]), "properties"),
+            (boltz(constraints=[{"pocket": {**pocket, "max_distance": 6}}]), "constraints[0].pocket.max_distance"),
+            (boltz(constraints=[{"pocket": {**pocket, "force": False}}]), "constraints[0].pocket.force"),
         ):
             with self.subTest(named):
                 (warning,) = parse_input(json.dumps(document), "file.json").warnings
-                self.assertIn(named, warning)
+                self.assertIn("`%s` left out" % named, warning)
         for document in (alphafold(), served(), boltz(), alphafold(description="mine")):
             self.assertEqual(parse_input(json.dumps(document), "file.json").warnings, [])
         for document, said in (
@@ -557,7 +557,6 @@ class Words(unittest.TestCase):
             parse_input(">site|protein:dna\nG:A:C\n")
         with self.assertRaisesRegex(InputError, "it has 1 chain and 2 kinds"):
             parse_input(">site|protein:dna\nG\n")
-        self.assertIn("1 seed left out", parse_input(json.dumps({**ALPHAFOLD, "modelSeeds": [7]})).warnings[0])
 
 
 class ManyMistakes(unittest.TestCase):

@@ -21,6 +21,8 @@ from foldatlas.submission import make_submission
 from .servers import Server, answer, events, pages, progress, task
 
 BOLTZ = "sequences:\n  - protein: { id: A, sequence: GIV }\n"
+CHAI = ">protein|name=A\nGIVEQ\n>protein|name=B\nFVN\n"
+RESTRAINTS = "restraint_id,chainA,res_idxA,chainB,res_idxB,connection_type,confidence,min_distance_angstrom,max_distance_angstrom,comment\n"
 ALPHAFOLD = {"name": "job", "modelSeeds": [1], "dialect": "alphafold3", "version": 2, "sequences": [{"protein": {"id": "A", "sequence": "GIV"}}]}
 PAIRS = [{"a": "A", "b": "B", "ipsae": None, "ipsaeMax": None, "pDockQ": None, "pDockQ2": None, "lis": None, "meanPae": None, "minPae": None}]
 
@@ -86,11 +88,31 @@ class Files(Folder):
     def test_a_warning_that_many_files_share_is_told_once(self):
         for number in range(30):
             self.write("d%d.json" % number, json.dumps({**ALPHAFOLD, "name": "job %d" % number, "modelSeeds": [number]}))
-        self.write("other.json", json.dumps({**ALPHAFOLD, "modelSeeds": [1, 2]}))
+        self.write("other.yaml", BOLTZ.replace("GIV", "GIV, msa: a.a3m"))
         warnings = read_input(self.designs).warnings
         first = os.path.join(self.designs, "d0.json")
         self.assertEqual([warning.split("; ")[0] for warning in warnings],
-                         [first + " and 29 more: 1 seed left out", os.path.join(self.designs, "other.json") + ": 2 seeds left out"])
+                         [first + " and 29 more: `modelSeeds` left out", os.path.join(self.designs, "other.yaml") + ": `sequences[0].protein.msa` left out"])
+
+    def test_restraints_of_chai_are_told_by_their_lines(self):
+        rows = ["%d,A,G%d,B,F1,%s,1.0,0.0,8.0,\n" % (n, n, kind) for n, kind in enumerate(["contact", "pocket", "covalent"] + ["contact"] * 4)]
+        told = "restraints of Chai, which are not sent: line 2 (contact), line 3 (pocket), line 4 (covalent), line 5 (contact), line 6 (contact), and 2 more lines."
+        fasta, restraints = self.write("a.fasta", CHAI), self.write("restraints.csv", RESTRAINTS + "".join(rows))
+        self.write("other.csv", "name,note\n")
+        warnings = read_input(fasta).warnings
+        self.assertEqual(len(warnings), 2)
+        self.assertEqual(warnings[1].split("these are ")[0], restraints + ": ")
+        self.assertIn(told, warnings[1])
+        self.assertEqual(read_input(self.write("b.yaml", BOLTZ)).warnings, [])
+        for given in ([fasta, restraints], restraints, self.designs):
+            with self.assertRaises(InputError) as caught:
+                read_input(given)
+            self.assertEqual(str(caught.exception).count("%s: these are %s" % (restraints, told)), 1)
+
+    def test_an_alignment_is_not_a_screen_of_its_sequences(self):
+        for name in ("a.a3m", "a.A2M", "a.sto", "a.stk", "a.aln"):
+            with self.assertRaisesRegex(InputError, "is an alignment"):
+                read_input(self.write(name, ">query\nGIVEQ\n>hit\nGIVEK\n"))
 
     def test_names_that_only_differ_in_case_are_told(self):
         for first, second in (("a.yaml", "A.yaml"), ("x.yaml", "x.yml"), ("s.yaml", "ſ.yaml"), ("one/d.yaml", "two/d.yaml")):

@@ -225,9 +225,8 @@ class WrongShapes(unittest.TestCase):
                         continue
                     tried += 1
                     made = parse_input(json.dumps(replaced(document, path, other)), "file.json")
-                    keys = [key for key in path if isinstance(key, str)]
-                    words = {"msa": "alignment", "modelSeeds": "seed"}
-                    is_named = any(words.get(keys[-1], keys[-1]) in warning for warning in made.warnings)
+                    named = place(path[:-1] if isinstance(path[-1], int) else path)
+                    is_named = any("`%s`" % named in warning for warning in made.warnings)
                     is_other = {"items": made.items, "options": made.options} != before
                     self.assertTrue(is_named or is_other, (name, place(path), other, made.warnings))
         self.assertGreater(tried, 150)

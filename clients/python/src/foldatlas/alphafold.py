@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Optional, Sequence
 
-from .draft import MAX_COPIES, POLYMERS, TAKES_NONE, Atom, Draft, read_modifications
+from .draft import MAX_COPIES, OWN_SEEDS, POLYMERS, TAKES_NONE, Atom, Draft, read_modifications
 from .shapes import Node, check_version
-from .text import count_of
 
 #: Keys by which a file is one of AlphaFold 3; no other format has them.
 ALPHAFOLD_KEYS = ("modelSeeds", "dialect", "bondedAtomPairs", "userCCD", "userCCDPath")
@@ -30,14 +29,11 @@ def read_alphafold(document: Node, name: str) -> Draft:
     dialect = top.find("dialect")
     if dialect is not None and dialect.text() != "alphafold3":
         dialect.fail('this must be "alphafold3", or "alphafoldserver" for a list of jobs.')
-    if top.is_given("userCCD") or top.is_given("userCCDPath"):
+    if top.find_filled(("userCCD", "userCCDPath")):
         draft.refuse("it has a chemical component of its own", "Give the ligand as SMILES.")
     seeds = top.find("modelSeeds")
     if seeds is not None and seeds.items():
-        draft.warnings.append(
-            "%s: %s left out; the service chooses its own, and `repeat` folds several times."
-            % (draft.name, count_of(len(seeds.items()), "seed"))
-        )
+        draft.leave_out([seeds], OWN_SEEDS)
     for entry in top.require("sequences").items(1):
         kind, value = entry.only_field()
         if kind == "ligand":
@@ -50,10 +46,7 @@ def read_alphafold(document: Node, name: str) -> Draft:
             entry.fail("`%s` is no kind of chain that is read: use protein, rna, dna or ligand." % kind)
         fields = value.fields(("id", "sequence", "modifications", "description", *_ALIGNMENTS))
         ids = fields.require("id").text_or_texts()
-        # An empty one says that there is to be none, which the service does not obey either.
-        left_out = [key for key in _ALIGNMENTS if fields.find(key) is not None]
-        if left_out:
-            draft.leave_out("%s of chain %s" % (", ".join(left_out), "/".join(ids)))
+        draft.leave_out(fields.find_all(_ALIGNMENTS))
         modifications = read_modifications(fields.find("modifications"), *modification_names(kind))
         draft.polymer(kind, value, ids, fields.require("sequence"), modifications)
     for pair in _items(top.find("bondedAtomPairs")):
@@ -76,8 +69,7 @@ def read_server_job(job: Node, name: str) -> Draft:
     check_version(top.find("version"), 1)
     given = top.find("name")
     draft = Draft(given.text() if given else name, job.place)
-    if top.is_given("modelSeeds"):
-        draft.leave_out("seeds")
+    draft.leave_out(top.find_filled(("modelSeeds",)), OWN_SEEDS)
     kinds = {"proteinChain": "protein", "rnaSequence": "rna", "dnaSequence": "dna"}
     for entry in top.require("sequences").items(1):
         kind, value = entry.only_field()
@@ -91,11 +83,9 @@ def read_server_job(job: Node, name: str) -> Draft:
             entry.fail("`%s` is no kind of chain that is read: use %s, ligand or ion." % (kind, ", ".join(kinds)))
         own = (*_TEMPLATES, "glycans") if kind == "proteinChain" else ()
         fields = value.fields(("count", "sequence", "modifications", *own))
-        if fields.is_given("glycans"):
+        if fields.find_filled(("glycans",)):
             draft.refuse("it has glycans", "Write the item in our own form, with components and bonds.")
-        left_out = [key for key in _TEMPLATES if fields.find(key) is not None]
-        if left_out:
-            draft.leave_out("%s of `%s`" % (" and ".join(left_out), value.place), TAKES_NONE)
+        draft.leave_out(fields.find_all(_TEMPLATES), TAKES_NONE)
         modifications = read_modifications(fields.find("modifications"), *modification_names(kinds[kind]))
         for _ in range(read_count(fields.find("count"))):
             draft.polymer(kinds[kind], value, None, fields.require("sequence"), modifications)

@@ -11,10 +11,8 @@ def read_boltz(document: Node, name: str) -> Draft:
     draft = Draft(name, document.place)
     top = document.fields(("version", "sequences", "constraints", "templates", "properties"))
     check_version(top.find("version"), 1)
-    if top.is_given("templates"):
-        draft.leave_out("templates", TAKES_NONE)
-    if top.is_given("properties"):
-        draft.leave_out("properties, such as affinity,", "the service predicts none")
+    draft.leave_out(top.find_filled(("templates",)), TAKES_NONE)
+    draft.leave_out(top.find_filled(("properties",)), "the service predicts no affinity")
     for entry in top.require("sequences").items(1):
         kind, value = entry.only_field()
         kind = kind.lower()
@@ -31,9 +29,7 @@ def read_boltz(document: Node, name: str) -> Draft:
         cyclic = fields.find("cyclic")
         if cyclic is not None and cyclic.boolean():
             draft.refuse("chain %s is cyclic" % "/".join(ids))
-        alignment = fields.find("msa")
-        if alignment is not None:
-            draft.leave_out("the alignment of chain %s" % "/".join(ids))
+        draft.leave_out(fields.find_all(("msa",)))
         modifications = read_modifications(fields.find("modifications"), "ccd", "position")
         draft.polymer(kind, value, ids, fields.require("sequence"), modifications)
     constraints = top.find("constraints")
@@ -57,8 +53,6 @@ def _read_constraint(draft: Draft, entry: Node) -> None:
             contacts.append(Atom(chain.text(), residue.integer(1), 0, (chain.place, residue.place, residue.place)))
         binder = pocket.require("binder")
         draft.set_pocket(value, binder.text(), binder.place, contacts)
-        for key in ("max_distance", "force"):
-            if pocket.find(key) is not None:
-                draft.leave_out("`%s` of the pocket" % key, TAKES_NONE)
+        draft.leave_out(pocket.find_all(("max_distance", "force")), TAKES_NONE)
     else:
         entry.fail("this service has no constraint of kind `%s`. Take it out if the fold is right without it." % kind)

@@ -12,6 +12,7 @@ from .shapes import Node
 POLYMERS = ("protein", "rna", "dna")
 #: Why something is left out that the service has no field for.
 TAKES_NONE = "the service takes none"
+OWN_SEEDS = "the service chooses its own, and `repeat` folds several times"
 #: Copies of one chain; no complex that can be folded has more.
 MAX_COPIES = 1000
 
@@ -48,8 +49,10 @@ class Draft:
             made["pocket"] = self.pocket
         return made
 
-    def leave_out(self, what: str, instead: str = "the service makes its own") -> None:
-        self.warnings.append("%s: %s left out; %s." % (self.name, what, instead))
+    def leave_out(self, parts: Sequence[Node], instead: str = "the service makes its own") -> None:
+        """Tells of parts of the file that are not sent, by their places."""
+        if parts:
+            self.warnings.append("%s: %s left out; %s." % (self.name, ", ".join("`%s`" % one.place for one in parts), instead))
 
     def refuse(self, what: str, instead: str = "Write the item in our own form.") -> NoReturn:
         raise InputError("%s: %s, which this service does not have. %s" % (self.name, what, instead))

@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from .alphafold import ALPHAFOLD_KEYS, read_alphafold, read_server_job
 from .boltz import read_boltz
+from .companions import ALIGNMENT_ENDINGS, describe_restraints
 from .draft import POLYMERS, Draft
 from .errors import InputError
 from .fasta import parse_fasta
@@ -75,10 +76,15 @@ def parse_input(text: str, name: Optional[str] = None) -> FoldInput:
     ending = os.path.splitext(name)[1].lower()
     if not plain:
         raise InputError("%s is empty." % name)
+    if ending in ALIGNMENT_ENDINGS:
+        raise InputError("%s is an alignment, and the service makes its own. Give its first sequence alone, as FASTA." % name)
     if plain.startswith(">"):
         made = parse_fasta(plain, ending in NUCLEIC_ENDINGS)
         return replace(made, items=name_items(made.items, stem))
     if ending in (".csv", ".tsv"):
+        restraints = describe_restraints(text) if ending == ".csv" else None
+        if restraints is not None:
+            raise InputError("%s: %s Take the file away if the folds are right without them." % (name, restraints))
         made = parse_table(text, "\t" if ending == ".tsv" else ",")
         return replace(made, items=name_items(made.items, stem))
     is_bare = ending not in DOCUMENT_ENDINGS and not plain.rstrip().endswith(":") and _BARE_SEQUENCE.fullmatch(plain)

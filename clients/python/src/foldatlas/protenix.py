@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Iterator, List, Optional, Sequence, Tuple, Union
 
 from .alphafold import modification_names, read_count
-from .draft import TAKES_NONE, Atom, Draft, read_modifications
+from .draft import OWN_SEEDS, TAKES_NONE, Atom, Draft, read_modifications
 from .shapes import Fields, Node
 from .text import count_of
 
@@ -34,8 +34,7 @@ def read_protenix(job: Node, name: str) -> Draft:
     top = job.fields(("name", "modelSeeds", "sequences", "covalent_bonds", "constraint", "assembly_id"))
     given = top.find("name")
     draft = Draft(given.text() if given else name, job.place)
-    if top.is_given("modelSeeds"):
-        draft.leave_out("seeds")
+    draft.leave_out(top.find_filled(("modelSeeds",)), OWN_SEEDS)
     bonds, constraint = top.find("covalent_bonds"), top.find("constraint")
     entities = [_read_entity(entry) for entry in top.require("sequences").items(1)]
     is_named = bool((bonds and bonds.value) or (constraint and constraint.value))
@@ -97,9 +96,7 @@ def _add_entity(draft: Draft, entity: _Entity, is_named: bool) -> None:
         is_code = kind == "ion" or text.startswith("CCD_")
         codes = re.sub(r"^CCD_", "", text).split("_") if is_code else None
         draft.ligand(value, ids, codes, None if is_code else text, given)
-    left_out = [key for key in _ALIGNMENTS if fields.is_given(key)]
-    if left_out:
-        draft.leave_out("%s of `%s`" % (", ".join(left_out), value.place))
+    draft.leave_out(fields.find_filled(_ALIGNMENTS))
 
 
 def _ordinal(node: Node) -> int:
@@ -153,7 +150,7 @@ def _atom(node: Node, entity: _Entity) -> Union[str, int]:
 
 def _add_pocket(draft: Draft, entities: Sequence[_Entity], constraint: Node) -> None:
     found = constraint.fields(("pocket", "contact"))
-    if found.is_given("contact"):
+    if found.find_filled(("contact",)):
         found.require("contact").fail("this service has no contacts. Take them out if the fold is right without them.")
     pocket = found.find("pocket")
     if pocket is None:
@@ -166,8 +163,7 @@ def _add_pocket(draft: Draft, entities: Sequence[_Entity], constraint: Node) -> 
         position = residue.fields(("entity", "copy", "position")).require("position")
         contacts.append(Atom(chain, _ordinal(position), 0, (place, position.place, position.place)))
     draft.set_pocket(pocket, binder, binder_place, contacts)
-    if fields.find("max_distance") is not None:
-        draft.leave_out("`max_distance` of the pocket", TAKES_NONE)
+    draft.leave_out(fields.find_all(("max_distance",)), TAKES_NONE)
 
 
 def _chain(entities: Sequence[_Entity], node: Node, more: Sequence[str]) -> Tuple[str, str]:

@@ -6,6 +6,7 @@ import os
 import re
 from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
+from .companions import list_restraints
 from .errors import InputError, join_mistakes
 from .fold_input import MAX_NAME_CHARACTERS, FoldInput, Item, read_stem
 from .inputs import DOCUMENT_ENDINGS, FASTA_ENDINGS, read_file
@@ -41,7 +42,8 @@ def read_input(path: Union[Path, Sequence[Path]]) -> FoldInput:
         made.files = [(files[0], 0)]
     else:
         made = _read_files(files)
-    made.warnings = warnings + made.warnings + _same_names(made.items)
+    fasta = [one for one in map(os.fspath, given) if one.lower().endswith(FASTA_ENDINGS) and not os.path.isdir(one)]
+    made.warnings = warnings + made.warnings + list_restraints(fasta, files) + _same_names(made.items)
     return made
 
 

@@ -213,6 +213,10 @@ class Fields:
         value = self._value.get(key)
         return None if value is None else self._node(value, key)
 
+    def find_all(self, keys: Sequence[str]) -> List[Node]:
+        """Those that are there, also where they are empty: an empty alignment says that there is to be none."""
+        return [found for found in map(self.find, keys) if found is not None]
+
     def require(self, key: str) -> Node:
         found = self.find(key)
         if found is None:
@@ -222,9 +226,9 @@ class Fields:
             found.is_told = True
         return found
 
-    def is_given(self, key: str) -> bool:
-        """Whether something stands there, for what is left out anyway."""
-        return bool(self._value.get(key))
+    def find_filled(self, keys: Sequence[str]) -> List[Node]:
+        """Those in which something stands."""
+        return [found for found in map(self.find, keys) if found is not None and found.value]
 
 
 Check = Callable[[Node], Any]
