@@ -100,7 +100,7 @@ describe('results.zip', () => {
     const table = async (order: string) =>
       (await (await get(`scores.tsv?orderBy=${order}`)).text()).trimEnd().split('\n').slice(1);
     const name = (row = '') => String(row.split('\t')[1]);
-    for (const order of ['IPTM', 'IPSAE', 'PTM', 'PLDDT', 'NAME', 'INDEX']) {
+    for (const order of ['PTM', 'PLDDT', 'NAME', 'INDEX']) {
       const rows = await table(order);
       const ranked = rows.filter((row) => /^\d/.test(row));
       expect(ranked.map((row) => row.split('\t')[0])).toEqual(['1', '2', '3']);
@@ -124,9 +124,9 @@ describe('results.zip', () => {
     }
     // All scores are stored by now: only the files of the best are read.
     bench.forget();
-    await unzip(await get('results.zip?best=1&orderBy=IPTM'));
+    await unzip(await get('results.zip?best=1'));
     expect(bench.counts()).toEqual({ list: 1, status: 1, download: 1 });
-    expect(Object.keys(await unzip(await get('results.zip?best=2000')))).toHaveLength(3 * 4 + 2);
+    expect(Object.keys(await unzip(await get('results.zip?best=2000&orderBy=PTM')))).toHaveLength(3 * 4 + 2);
   });
 
   it('refuses a number and an order that mean nothing, before it asks the service', async () => {
@@ -272,7 +272,7 @@ describe('results.zip', () => {
 });
 
 describe('scores.tsv', () => {
-  it('ranks all tasks and says what has no scores', async () => {
+  it('ranks tasks with an ipTM and says what has no scores', async () => {
     const answer = await get('scores.tsv');
     expect(answer.headers.get('content-type')).toBe('text/tab-separated-values; charset=utf-8');
     const rows = (await answer.text())
@@ -282,7 +282,7 @@ describe('scores.tsv', () => {
     expect(rows.map(([rank, name, , status]) => [rank, name, status])).toEqual([
       ['rank', 'name', 'status'],
       ['1', 'a/b', 'DONE'],
-      ...[expect.arrayContaining(['2', 'DONE']), expect.arrayContaining(['3', 'DONE'])],
+      ...[expect.arrayContaining(['', 'DONE']), expect.arrayContaining(['', 'DONE'])],
       ['', "'=too long", 'FAILED'],
     ]);
     expect(Number(rows[1]?.[6])).toBeGreaterThan(1);
@@ -307,6 +307,57 @@ describe('scores.tsv', () => {
       resultsUrl: `http://gateway.test/batches/${id}/results.zip`,
       scoresUrl: `http://gateway.test/batches/${id}/scores.tsv`,
     });
+  });
+});
+
+describe('a task without the score that is asked for', () => {
+  const COMPLEX = { chains: [INSULIN_A, INSULIN_B].map((sequence) => ({ protein: { sequence } })) };
+  const items = [
+    { name: 'complex', ...COMPLEX, includePae: true },
+    { name: 'without PAE', ...COMPLEX },
+    { ...protein(INSULIN_A, 'single'), includePae: true },
+    protein('V'.repeat(4100), 'fails'),
+  ];
+
+  it.each([
+    ['IPTM', { complex: true, 'without PAE': true, single: false, fails: false }],
+    ['IPSAE', { complex: true, 'without PAE': false, single: false, fails: false }],
+    ['PTM', { complex: true, 'without PAE': true, single: true, fails: false }],
+    ['PLDDT', { complex: true, 'without PAE': true, single: true, fails: false }],
+    ['NAME', { complex: true, 'without PAE': true, single: true, fails: false }],
+    ['INDEX', { complex: true, 'without PAE': true, single: true, fails: false }],
+  ] as const)('has no rank, stands last, and is none of the best: %s', async (orderBy, expected) => {
+    const id = await bench.submit({ items });
+    await bench.pass(120_000);
+    const ranked = Object.values(expected).filter(Boolean).length;
+    const table = await (await bench.download(`/batches/${id}/scores.tsv?orderBy=${orderBy}`)).text();
+    const rows = table
+      .trimEnd()
+      .split('\n')
+      .slice(1)
+      .map((row) => row.split('\t'));
+    expect(rows.map(([rank]) => rank)).toEqual(items.map((_, i) => (i < ranked ? String(i + 1) : '')));
+    expect(Object.fromEntries(rows.map(([rank, name]) => [name, rank !== '']))).toEqual(expected);
+    const column = { IPTM: 4, PTM: 5, PLDDT: 6, IPSAE: 8, NAME: 4, INDEX: 4 }[orderBy];
+    if (column !== 4 || orderBy === 'IPTM')
+      for (const row of rows) expect(row[column] === '').toBe(row[0] === '');
+    const answer = await bench.download(`/batches/${id}/results.zip?best=4&orderBy=${orderBy}`);
+    const names = Object.keys(await unzip(answer));
+    expect(names.filter((name) => name.endsWith('.cif')).toSorted()).toEqual(
+      Object.entries(expected)
+        .flatMap(([name, isRanked]) => (isRanked ? [`${name.replace(' ', '_')}.cif`] : []))
+        .toSorted(),
+    );
+  });
+
+  it.each([
+    ['IPTM', /No task of this batch has an ipTM: single chains have none/],
+    ['IPSAE', /No task of this batch has an ipSAE: it needs two chains and `includePae`/],
+  ])('leaves nothing for an archive of the best, which says so: %s', async (orderBy, text) => {
+    const id = await bench.submit({ items: [protein(INSULIN_A, 'a'), protein(INSULIN_B, 'b')] });
+    await bench.pass(120_000);
+    const answer = await bench.download(`/batches/${id}/results.zip?best=1&orderBy=${orderBy}`);
+    expect([answer.status, await answer.text()]).toEqual([409, expect.stringMatching(text)]);
   });
 });
 

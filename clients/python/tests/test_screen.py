@@ -228,8 +228,15 @@ class Gateway:
         for one in self.listed(variables["batchId"]):
             number = int("".join(filter(str.isdigit, one["name"]))) % 997
             scores = {"iptm": number / 997, "ptm": 0.5, "meanPlddt": 80.0, "chainPairs": [{**PAIRS[0], "ipsae": 1 - number / 997, "ipsaeMax": 1 - number / 997}]}
+            if one["name"].startswith("single"):
+                scores = {**scores, "iptm": None, "chainPairs": []}
+            if one["name"].startswith("failed"):
+                scores = None
             nodes.append({**{key: one[key] for key in ("taskId", "name", "repeatIndex", "status", "error")}, "scores": scores})
+        last = [node for node in nodes if not (node["scores"] or {}).get("chainPairs")]
+        nodes = [node for node in nodes if node not in last]
         nodes.sort(key=lambda node: -(node["scores"]["iptm"] if variables["orderBy"] == "IPTM" else node["scores"]["chainPairs"][0]["ipsaeMax"]))
+        nodes += last
         answer(pages(nodes))(handler)
 
     def counts(self, handler, variables):
@@ -415,6 +422,28 @@ class Screens(Folder):
         code, _, err = self.run_command("watch", self.out)
         self.assertEqual(code, 0, err)
         self.assertIn("2005/2005", err)
+
+    def test_tasks_without_the_score_that_is_asked_for_are_counted_and_stand_last_without_a_rank(self):
+        def submit(*names):
+            return self.atlas.submit([{"name": name, "chains": [chain("protein", "GIV")]} for name in names])
+
+        batch, singles = submit("d1", "d2", "single1", "single2", "failed1"), submit("single1", "single2")
+        for by, said, ranked in (
+            ("iptm", "5 tasks: 2 ranked, 2 folded without ipTM, 1 without scores.", ["1", "2", "", "", ""]),
+            ("ipsae", "5 tasks: 2 ranked, 2 folded without ipSAE, 1 without scores.", ["1", "2", "", "", ""]),
+            ("ptm", "5 tasks: 4 ranked, 1 without scores.", ["1", "2", "3", "4", ""]),
+            ("name", "5 tasks: 4 ranked, 1 without scores.", ["1", "2", "3", "4", ""]),
+        ):
+            with self.subTest(by):
+                self.assertEqual(sorted(str(row["rank"] or "") for row in self.atlas.rank(batch, by)), sorted(ranked))
+                code, out, err = self.run_command("rank", batch, "--by", by)
+                self.assertEqual((code, sorted(line.split("\t")[0] for line in out.splitlines()[1:]), err), (1, sorted(ranked), said + "\n"))
+                folder = os.path.join(self.folder, by)
+                code, _, err = self.run_command("results", batch, "--best", "5", "--by", by, "--out", folder)
+                self.assertIn(said, err)
+                self.assertEqual(len([name for name in os.listdir(folder) if name.endswith(".cif")]), sum(one != "" for one in ranked))
+        code, out, err = self.run_command("rank", singles)
+        self.assertEqual((code, err), (0, "2 tasks: 0 ranked, 2 folded without ipTM, 0 without scores. Single chains have no ipTM: rank them --by ptm or plddt.\n"))
 
     def test_a_folder_without_a_journal_is_no_batch(self):
         self.write("d.fasta", ">a\nGIV\n")

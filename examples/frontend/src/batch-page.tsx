@@ -5,7 +5,7 @@ import { useMutation } from 'urql';
 import { BatchFiles, ResubmitFailures } from './batch-tools.tsx';
 import { graphql } from './graphql.ts';
 import { Failures, Loading, Problem } from './problems.tsx';
-import { bestFirst, type Order } from './rank.ts';
+import { bestFirst, isRanked, type Order, SCORE_NAMES } from './rank.ts';
 import { ResultCard } from './result-card.tsx';
 import { TokenField } from './token-field.tsx';
 import { useBatchProgress, type WatchedTask } from './use-batch-progress.ts';
@@ -98,6 +98,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
   const view = useRef<HTMLElement>(null);
   const [order, setOrder] = useState<Order>('ipsae');
   const ranked = [...tasks.values()].sort(bestFirst(order));
+  const unranked = ranked.filter((task) => task.status === 'DONE' && !isRanked(order, task)).length;
   const counts = progress?.batch.counts;
   const shown = tasks.get(chosen ?? '') ?? ranked[0];
   // Scrolls to the chosen design and focuses it, so that keyboard users follow.
@@ -156,6 +157,11 @@ export function BatchPage({ batchId }: { batchId: string }) {
               <option value="iptm">ipTM, then pTM</option>
             </select>
           </label>
+          {unranked > 0 && (
+            <p>
+              {unranked} folded without {SCORE_NAMES[order]}, listed last.
+            </p>
+          )}
           <Ranking tasks={ranked} shown={shown} onChoose={show} />
           {progress && <BatchFiles batchId={batchId} batch={progress.batch} />}
         </section>

@@ -14,6 +14,11 @@ interface Scored {
 export const ORDERS = { ipsae: ['ipsae', 'iptm', 'ptm'], iptm: ['iptm', 'ptm'] } as const;
 export type Order = keyof typeof ORDERS;
 
+export const SCORE_NAMES: Readonly<Record<Order, string>> = { ipsae: 'ipSAE', iptm: 'ipTM' };
+
+/** Whether a design has the score that designs are ranked by. */
+export const isRanked = (order: Order, { scores }: Scored): boolean => scores?.[order] != null;
+
 /**
  * Designs by a score, then those without it by the next one, then those without scores. Two scores
  * are never compared with each other: a single chain with a good pTM is no good interface.

@@ -5,7 +5,7 @@ import type { GatewayContext } from '../../context.ts';
 import { fileNames } from '../../resolvers/folds/results/file-names.ts';
 import { TASK_FILES, type TaskFile } from '../../resolvers/folds/results/task-files.ts';
 import { roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/scores/score-table.ts';
-import { orderTasks } from '../../resolvers/folds/scores/task-order.ts';
+import { isRanked, orderTasks } from '../../resolvers/folds/scores/task-order.ts';
 import type { PlacedTask } from '../../resolvers/folds/tasks/all-tasks.ts';
 import { loadStatus, loadTaskError } from '../../resolvers/folds/tasks/load-task.ts';
 import { findInput, listDeclaredBonds } from '../../resolvers/folds/tasks/task-shape.ts';
@@ -191,7 +191,7 @@ export interface ArchiveSelection {
   readonly leftOut: ReadonlyMap<string, TaskScores | string | undefined>;
 }
 
-/** Leaves out the files of all tasks but the best, of which each has scores. */
+/** Leaves out the files of all tasks but the best, of which each has the score of the order. */
 export function selectBest(
   tasks: readonly ListedTask[],
   scores: ReadonlyMap<string, TaskScores | string>,
@@ -199,7 +199,7 @@ export function selectBest(
 ): ArchiveSelection {
   const scored = tasks.map((task) => toScored(task, scores.get(task.taskId)));
   const chosen = orderTasks(scored, order)
-    .filter((task) => task.scores !== null)
+    .filter((task) => isRanked(order, task.scores))
     .slice(0, best);
   const ids = new Set(chosen.map(({ taskId }) => taskId));
   const others = tasks.filter(({ taskId }) => !ids.has(taskId));

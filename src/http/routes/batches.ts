@@ -26,12 +26,14 @@ const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values' } as co
 const MAX_ARCHIVES = 4;
 
 const ORDER_BY: Parameter = {
-  description: 'The order of the table, and of what `best` counts; tasks without scores stand last.',
+  description:
+    'The order of the table, and of what `best` counts; tasks without its score have no rank and stand last.',
   example: 'IPSAE',
   schema: { enum: TASK_ORDERS, default: 'IPTM' },
 };
 const BEST: Parameter = {
-  description: 'Only files of this many tasks with scores, the first in the order.',
+  description:
+    'Only files of this many tasks, the first in the order; a task without its score is none of them.',
   example: '10',
   schema: { type: 'integer', minimum: 1, maximum: MAX_TASKS },
 };
@@ -50,8 +52,21 @@ const DESCRIBED: Readonly<Record<string, RouteDescription>> = {
     type: TYPES.zip,
     isPrivate: true,
     query: { best: BEST, orderBy: ORDER_BY },
-    others: { ...WRONG, ...NO_BATCH, 409: 'No task has a result yet.', 410: 'The results have expired.' },
+    others: {
+      ...WRONG,
+      ...NO_BATCH,
+      409: 'No task has a result, or the score of the order.',
+      410: 'The results have expired.',
+    },
   },
+};
+
+const NO_SCORES = 'No task of this batch has scores.';
+/** Why no task has the score of an order. */
+const NO_SCORE: Partial<Record<TaskOrderName, string>> = {
+  IPTM: 'No task of this batch has an ipTM: single chains have none. Give `orderBy=PTM` or `PLDDT`.',
+  IPSAE:
+    'No task of this batch has an ipSAE: it needs two chains and `includePae`. Give `orderBy=IPTM` or `PLDDT`.',
 };
 
 const fileHeaders = (name: string, ending: keyof typeof TYPES): Record<string, string> => ({
@@ -114,6 +129,7 @@ async function answer(
     best === null
       ? { order, leftOut: new Map() }
       : selectBest(tasks, await loadAllScores(ctx, batchId, tasks), { order, best });
+  if (selection.leftOut.size === tasks.length) return textResponse(409, NO_SCORE[order] ?? NO_SCORES);
   const release = archives.acquire(ctx.principal ?? 'anonymous');
   if (release === null) return tooManyArchives();
   // The archive lasts as long as the caller stays, however slow it is.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildSchema, NoDeprecatedCustomRule, parse, specifiedRules, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bestFirst } from '../../../examples/frontend/src/rank.ts';
+import { bestFirst, isRanked } from '../../../examples/frontend/src/rank.ts';
 import { findPlace, identifiersIn } from '../../../examples/frontend/src/search.ts';
 import { ManualClock } from '../../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
@@ -92,6 +92,11 @@ it('ranks designs by ipSAE or by ipTM, and those without an interface by pTM beh
   expect(byIpsae.toReversed().sort(bestFirst('ipsae'))).toEqual(byIpsae);
   const byIptm = [withoutPae, unsure, apart, sure, ...single, { scores: null }];
   expect(byIptm.toReversed().sort(bestFirst('iptm'))).toEqual(byIptm);
+  for (const [order, listed, count] of [
+    ['ipsae', byIpsae, 3],
+    ['iptm', byIptm, 4],
+  ] as const)
+    expect(listed.filter((one) => isRanked(order, one))).toEqual(listed.slice(0, count));
 });
 
 it('searches for one record of FASTA as a sequence, and lists several', () => {

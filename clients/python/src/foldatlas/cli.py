@@ -22,7 +22,7 @@ from .fold_input import FoldInput
 from .inputs import MAX_INPUT_BYTES, decode_input, parse_input
 from .journal import JOURNAL_FILE, Journal
 from .parts import SENT_BEFORE, check_parts, refuse_to_pay_again, send_parts
-from .ranking import ORDERS
+from .ranking import ORDERS, describe_ranking, is_ranked, read_order
 from .report import describe_alike, describe_issue
 from .saver import plain_file_name
 from .screen import read_input
@@ -409,10 +409,10 @@ def price_text(check: Dict[str, Any]) -> str:
 
 def run_rank(args: Any, terminal: Terminal) -> int:
     table = _client(args, terminal).rank(_batches(args), args.by, args.min_iptm, args.min_ipsae)
-    without = sum(row["rank"] is None for row in table)
+    without = sum(not is_ranked(row, "INDEX") for row in table)
     rows = list(table) if args.best is None else [row for row in table if row["rank"] is not None][: args.best]
     out("".join(json.dumps(round_numbers(row)) + "\n" for row in rows) if args.ndjson else Table(table.columns, rows).to_tsv())
-    terminal.say("%s: %d ranked, %d without scores." % (count_of(len(table), "task"), len(table) - without, without))
+    terminal.say(describe_ranking(table, read_order(args.by)))
     return NOT_ALL_GOOD if without else OK
 
 
@@ -470,10 +470,13 @@ def run_watch(args: Any, terminal: Terminal) -> int:
 def _save(client: FoldAtlas, args: Any, terminal: Terminal, batches: List[str]) -> int:
     folder = args.out or "foldatlas-" + plain_file_name(batches[0])
     missing: List[str] = []
+    ranked: Optional[Table] = None
     best, by = getattr(args, "best", None), getattr(args, "by", "iptm")
     for event in _shown(client.results(batches, folder, best, by), terminal):
-        missing = event.get("missing", [])
+        missing, ranked = event.get("missing", []), event.get("ranked")
     say_some(terminal, ["without a result: " + plain_text(line) for line in missing], 1000)
+    if ranked is not None:
+        terminal.say(describe_ranking(ranked, read_order(by)))
     terminal.say("Results and scores.tsv are in %s." % folder)
     return NOT_ALL_GOOD if missing else OK
 

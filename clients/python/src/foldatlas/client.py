@@ -14,7 +14,7 @@ from .errors import FoldAtlasError, InputError, Refusal, Unreachable
 from .fold_input import FoldInput
 from .journal import Journal
 from .parts import Report, check_parts, failed_items, refuse_to_pay_again, send_parts, split_submission
-from .ranking import merge_rankings, read_order
+from .ranking import is_ranked, merge_rankings, read_order
 from .report import describe_issue, translate_issue
 from .shapes import describe
 from .submission import Items, make_submission, plain_submission, submission_key
@@ -381,8 +381,8 @@ class FoldAtlas:
 
         `mean_plddt` is 0 to 100. From `ipsae` to `min_pae` are the scores of `interface`, the two
         chains with the best ipSAE, such as "A-B"; `interfaces` is a dict with the ipSAE of every
-        interface. They need includePae (docs/scores.md). Tasks without scores have no rank, and
-        `problem` says why.
+        interface. They need includePae (docs/scores.md). Tasks without the score of the order, such
+        as single chains by ipTM, have no rank and stand last; `problem` says why there are no scores.
         """
         order = read_order(order_by)
         limits = {"orderBy": order, "minIptm": min_iptm, "minIpsae": min_ipsae}
@@ -392,7 +392,7 @@ class FoldAtlas:
         rows = merge_rankings([self._rank(one, limits, read) for one in batches], limits["orderBy"])
         rank = 0
         for row in rows:
-            if row["rank"] is not None:
+            if is_ranked(row, limits["orderBy"]):
                 rank += 1
                 row["rank"] = rank
         return Table(RANK_COLUMNS, rows)
@@ -403,7 +403,7 @@ class FoldAtlas:
             scores = task["scores"] or {}
             rows.append(
                 {
-                    "rank": 1 if task["scores"] else None,
+                    "rank": None,
                     "name": task["name"],
                     "repeat": task["repeatIndex"],
                     "status": task["status"],
@@ -427,7 +427,7 @@ class FoldAtlas:
         `by`, an order of `rank`, in which scores.tsv lists all tasks.
 
         Yields the events of `watch` with `saved`, the number of tasks saved so far; the last has
-        `missing`, one sentence for each task without a result. Files that exist are kept, so that a
+        `missing`, one sentence for each task without a result, and with `best` the table as `ranked`. Files that exist are kept, so that a
         second run goes on where the first was interrupted.
         """
         from .saver import save_results

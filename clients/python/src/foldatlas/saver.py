@@ -148,7 +148,7 @@ def save_results(
                 kept = {task["taskId"]: names[task["taskId"]] for task in tasks if is_wanted(task)}
                 _write_table(ranked, kept, table)
             done = sum(map(is_wanted, tasks))
-            yield {**last, "changed": [], "final": True, "saved": done, "missing": missing}
+            yield {**last, "changed": [], "final": True, "saved": done, "missing": missing, **({} if best is None else {"ranked": ranked})}
         finally:
             downloads.is_over = True
             for one in saving.values():

@@ -10,7 +10,7 @@ import { type PlacedTask, readAllTasks } from '../tasks/all-tasks.ts';
 import { loadStatus } from '../tasks/load-task.ts';
 import { findTaskName } from '../tasks/task-shape.ts';
 import { loadAllScores, type ScoresById } from './batch-scores.ts';
-import { compareSortKeys, SORT_KEYS, type SortKey } from './task-order.ts';
+import { compareSortKeys, isScoreOrder, SORT_KEYS, type SortKey } from './task-order.ts';
 
 export interface TaskListArgs {
   readonly statuses?: readonly TaskStatusName[] | null | undefined;
@@ -23,7 +23,7 @@ export interface TaskListArgs {
 
 /** Whether the answer needs the scores of all finished tasks. */
 export const needsScores = ({ orderBy, minIptm, minIpsae }: TaskListArgs): boolean =>
-  minIptm != null || minIpsae != null || (orderBy != null && orderBy !== 'INDEX' && orderBy !== 'NAME');
+  minIptm != null || minIpsae != null || (orderBy != null && isScoreOrder(orderBy));
 
 /** Whether the answer needs all tasks, and not only a page of List. */
 export const needsAllTasks = (args: TaskListArgs): boolean =>

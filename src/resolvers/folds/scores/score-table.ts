@@ -3,7 +3,7 @@ import { type Cell, tableRow } from '../../../plain-text.ts';
 import type { TaskOrderName, TaskStatusName } from '../../../schema/task.ts';
 import type { TaskScores } from '../../../store/ledger/ledger.ts';
 import type { NamedTask } from '../results/file-names.ts';
-import { orderTasks } from './task-order.ts';
+import { isRanked, orderTasks } from './task-order.ts';
 
 export interface ScoredTask extends NamedTask {
   readonly status: TaskStatusName;
@@ -54,13 +54,16 @@ const COLUMNS = [
   ...['task_id', 'file', 'problem'],
 ];
 
-/** The table of scores in an order, best ipTM first by default; tasks without scores stand last. */
+/**
+ * The table of scores in an order, best ipTM first by default. Tasks without the score of the order
+ * have no rank; they stand last.
+ */
 export function scoreTable(tasks: readonly ScoredTask[], order: TaskOrderName = 'IPTM'): string {
   const ranked = orderTasks(tasks, order);
   const rows = ranked.map((task, i): Cell[] => {
     const scores = task.scores && roundedScores(task.scores);
     return [
-      ...[scores === null ? '' : i + 1, task.name, task.repeatIndex, task.status],
+      ...[isRanked(order, task.scores) ? i + 1 : '', task.name, task.repeatIndex, task.status],
       ...[scores?.iptm, scores?.ptm, scores?.meanPlddt],
       ...[scores?.interface, scores?.ipsae, scores?.ipsaeMin, scores?.pDockQ, scores?.pDockQ2, scores?.lis],
       ...[scores?.meanPae, scores?.minPae, task.scores && listInterfaces(task.scores)],

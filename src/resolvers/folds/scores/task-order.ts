@@ -25,6 +25,13 @@ export const TASK_ORDERS: readonly string[] = Object.keys(SORT_KEYS);
 
 export const isTaskOrder = (word: string): word is TaskOrderName => Object.hasOwn(SORT_KEYS, word);
 
+/** Whether an order compares a score. */
+export const isScoreOrder = (order: TaskOrderName): boolean => order !== 'INDEX' && order !== 'NAME';
+
+/** Whether a task has the score that an order asks for; any scores where it asks for none. */
+export const isRanked = (order: TaskOrderName, scores: TaskScores | null): boolean =>
+  scores !== null && (!isScoreOrder(order) || SORT_KEYS[order](null, scores)[0] !== null);
+
 /** `design-2` stands before `design-10`. */
 const { compare: compareText } = new Intl.Collator('en', { numeric: true });
 
