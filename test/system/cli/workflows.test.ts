@@ -1,5 +1,5 @@
 // examples/workflows: Debian's Snakemake runs the Snakefile whole. Nextflow is not installed here:
-// the test runs its commands as it would, one process a design.
+// Groovy parses its file, and the test runs its commands as it would, one process a design.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endWithFile } from '../../child-processes.ts';
@@ -22,12 +22,27 @@ import { openPlace, type Place } from '../clients/place.ts';
 
 const run = promisify(execFile);
 const missing = spawnSync('snakemake', ['--version']).status !== 0 && process.env.CI === undefined;
+// Debian's Groovy looks for Java in a place that not every machine has.
+const java = spawnSync('sh', ['-c', 'readlink -f "$(command -v java)"'], { encoding: 'utf8' }).stdout.trim();
+const GROOVY = {
+  env: { PATH: process.env.PATH, JAVA_HOME: dirname(dirname(java)) },
+  encoding: 'utf8',
+} as const;
+const noGroovy = spawnSync('groovy', ['--version'], GROOVY).status !== 0 && process.env.CI === undefined;
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-workflows-'));
 let place: Place;
 beforeAll(async () => {
   place = await openPlace();
   const python = `PYTHONPATH='${ROOT}clients/python/src' exec python3 -B -m foldatlas "$@"`;
-  writeFileSync(join(folder, 'foldatlas'), `#!/bin/sh\n${python}\n`, { mode: 0o755 });
+  // Each call is noted. The first folds end with the codes that a file in the working folder lists.
+  const fails =
+    'if [ "$1" = fold ] && [ -s codes ]; then code=$(head -1 codes); sed -i 1d codes; exit $code; fi';
+  const programs = {
+    foldatlas: `echo "$1" >> calls\n${fails}\n${python}`,
+    sleep: 'echo "sleep $1" >> calls',
+  };
+  for (const [name, script] of Object.entries(programs))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 });
 afterAll(async () => {
   await place.close();
@@ -91,6 +106,27 @@ describe.skipIf(missing)('the Snakefile', { timeout: 600_000 }, () => {
     expect(submits()).toBe(0);
   });
 
+  it('tries again what may get well by waiting, and nothing else', async () => {
+    const cwd = makeWorkflow();
+    const snakemake = async (...codes: number[]) => {
+      writeFileSync(join(cwd, 'calls'), '');
+      writeFileSync(join(cwd, 'codes'), codes.map((code) => `${code}\n`).join(''));
+      const { code } = await start(cwd, 'snakemake', ['--cores', '1', '--keep-going']);
+      const calls = readFileSync(join(cwd, 'calls'), 'utf8').trim().split('\n');
+      return { code, calls: calls.filter((call) => /^(fold|sleep|rank)/.test(call)) };
+    };
+    for (const [i, name] of ['d1', 'd2', 'd3'].entries()) writeDesign(cwd, name, 'FVNW'.padEnd(5 + i, 'W'));
+    expect(await snakemake(3, 64, 65)).toEqual({ code: 1, calls: ['fold', 'fold', 'fold'] });
+    for (const name of ['d2', 'd3']) rmSync(join(cwd, `designs/${name}.yaml`));
+    const tries = ['fold', 'sleep 10', 'fold', 'sleep 60', 'fold'];
+    expect(await snakemake(2, 2, 2, 2)).toEqual({
+      code: 1,
+      calls: [...tries, 'sleep 300', 'fold', 'sleep 0'],
+    });
+    expect(await snakemake(2, 2)).toEqual({ code: 0, calls: [...tries, 'rank'] });
+    expect(submits()).toBe(1);
+  });
+
   it('goes on after a kill and pays for each design once', async () => {
     const cwd = makeWorkflow();
     const snakemake = (...words: string[]) => start(cwd, 'snakemake', words);
@@ -135,12 +171,11 @@ describe.skipIf(missing)('the Snakefile', { timeout: 600_000 }, () => {
 });
 
 describe('main.nf', () => {
+  const text = readFileSync(`${ROOT}examples/workflows/main.nf`, 'utf8');
   const commands = Object.fromEntries(
-    [
-      ...readFileSync(`${ROOT}examples/workflows/main.nf`, 'utf8').matchAll(
-        /^process (\w+)(?:(?!^\w)[\s\S])*?script: "(.*)"$/gm,
-      ),
-    ].map(([, name = '', command = '']) => [name, command]),
+    [...text.matchAll(/^process (\w+)(?:(?!^\w)[\s\S])*?script: "(.*)"$/gm)].map(
+      ([, name = '', command = '']) => [name, command],
+    ),
   );
   const nextflow = (cwd: string, process: string, values: Readonly<Record<string, string>>) => {
     const command = Object.entries(values).reduce(
@@ -150,6 +185,29 @@ describe('main.nf', () => {
     expect(command).not.toMatch(/[{}$]/);
     return start(cwd, 'bash', ['-euo', 'pipefail', '-c', command]);
   };
+
+  it.skipIf(noGroovy)('has the syntax of Groovy, in which Nextflow is written', { timeout: 120_000 }, () => {
+    const parse = `import org.codehaus.groovy.control.*
+      new CompilationUnit().with { addSource('main.nf', System.in.text); compile(Phases.CONVERSION) }`;
+    const check = (input: string) => spawnSync('groovy', ['-e', parse], { ...GROOVY, input });
+    expect(check(text)).toMatchObject({ status: 0, stderr: '' });
+    expect(check(text.replace('maxRetries 3', 'maxRetries (3')).status).toBe(1);
+  });
+
+  it('tries again what may get well by waiting, and nothing else', () => {
+    const branches = /errorStrategy \{ (.*) \}/.exec(text)?.[1]?.split(' : ') ?? [];
+    const other = branches.pop();
+    const strategies = branches.map((branch) =>
+      /^task\.exitStatus == (\d+) \? '(\w+)'$/.exec(branch)?.slice(1),
+    );
+    expect([strategies, other]).toEqual([
+      [
+        ['2', 'retry'],
+        ['1', 'ignore'],
+      ],
+      "'terminate'",
+    ]);
+  });
 
   it('checks, folds each design in a process of its own, ranks, and pays once for a design', async () => {
     const cwd = makeFolder();
