@@ -451,6 +451,14 @@ class LeftOut(unittest.TestCase):
             with self.subTest(named):
                 (warning,) = parse_input(json.dumps(document), "file.json").warnings
                 self.assertIn("`%s` left out" % named, warning)
+        nix = [{"name": "x", "sequences": [{"proteinChain": {"sequence": "GIV", "count": 1, "unpairedMsaPath": "a.a3m", "templatesPath": "a.hhr"}}]}]
+        self.assertEqual(
+            parse_input(json.dumps(nix), "file.json").warnings,
+            [
+                "x: `[0].sequences[0].proteinChain.unpairedMsaPath` left out; the service makes its own.",
+                "x: `[0].sequences[0].proteinChain.templatesPath` left out; the service takes none.",
+            ],
+        )
         for document in (alphafold(), served(), boltz(), alphafold(description="mine")):
             self.assertEqual(parse_input(json.dumps(document), "file.json").warnings, [])
         for document, said in (

@@ -13,7 +13,7 @@ ALPHAFOLD_KEYS = ("modelSeeds", "dialect", "bondedAtomPairs", "userCCD", "userCC
 NEWEST_VERSION = 4
 _TOP = ("name", "sequences", "version", *ALPHAFOLD_KEYS)
 _TEMPLATES = ("useStructureTemplate", "maxTemplateDate")
-_ALIGNMENTS = ("unpairedMsa", "unpairedMsaPath", "pairedMsa", "pairedMsaPath", "templates")
+_ALIGNMENTS = ("unpairedMsa", "unpairedMsaPath", "pairedMsa", "pairedMsaPath")
 
 
 def modification_names(kind: str) -> Sequence[str]:
@@ -44,9 +44,10 @@ def read_alphafold(document: Node, name: str) -> Draft:
             continue
         if kind not in POLYMERS:
             entry.fail("`%s` is no kind of chain that is read: use protein, rna, dna or ligand." % kind)
-        fields = value.fields(("id", "sequence", "modifications", "description", *_ALIGNMENTS))
+        fields = value.fields(("id", "sequence", "modifications", "description", "templates", *_ALIGNMENTS))
         ids = fields.require("id").text_or_texts()
         draft.leave_out(fields.find_all(_ALIGNMENTS))
+        draft.leave_out(fields.find_all(("templates",)), TAKES_NONE)
         modifications = read_modifications(fields.find("modifications"), *modification_names(kind))
         draft.polymer(kind, value, ids, fields.require("sequence"), modifications)
     for pair in _items(top.find("bondedAtomPairs")):

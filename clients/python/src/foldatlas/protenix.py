@@ -15,7 +15,7 @@ from .text import count_of
 KINDS = {"proteinChain": "protein", "rnaSequence": "rna", "dnaSequence": "dna"}
 #: The kinds of entities that only Protenix and the AlphaFold Server have.
 SERVER_KINDS = (*KINDS, "ion")
-_ALIGNMENTS = ("msa", "pairedMsaPath", "unpairedMsaPath", "templatesPath")
+_ALIGNMENTS = ("msa", "pairedMsaPath", "unpairedMsaPath")
 #: What the atoms of a bond are called: now, and in files of earlier versions.
 _ENDS = (("entity1", "copy1", "position1", "atom1"), ("entity2", "copy2", "position2", "atom2"))
 _OLD_ENDS = tuple(tuple("%s_%s" % (side, key) for key in ("entity", "copy", "position", "atom")) for side in ("left", "right"))
@@ -53,7 +53,7 @@ def _read_entity(entry: Node) -> _Entity:
     if kind in ("ligand", "ion"):
         fields = value.fields(("id", "count", kind))
     elif kind in KINDS:
-        fields = value.fields(("id", "count", "sequence", "modifications", *_ALIGNMENTS))
+        fields = value.fields(("id", "count", "sequence", "modifications", "templatesPath", *_ALIGNMENTS))
     else:
         entry.fail("`%s` is no kind of entity that is read: use %s, ligand or ion." % (kind, ", ".join(KINDS)))
     given = fields.find("id")
@@ -97,6 +97,7 @@ def _add_entity(draft: Draft, entity: _Entity, is_named: bool) -> None:
         codes = re.sub(r"^CCD_", "", text).split("_") if is_code else None
         draft.ligand(value, ids, codes, None if is_code else text, given)
     draft.leave_out(fields.find_filled(_ALIGNMENTS))
+    draft.leave_out(fields.find_filled(("templatesPath",)), TAKES_NONE)
 
 
 def _ordinal(node: Node) -> int:
