@@ -1,4 +1,5 @@
 // Plays the events of a plan over real gateways, and writes down what callers were told.
+import { join } from 'node:path';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { Disk } from './disk.ts';
 import { findViolation, type Violation } from './judge.ts';
@@ -625,14 +626,19 @@ class World {
   }
 }
 
-/** Plays a plan. @param folder - for the files of this thread, and the socket of its Redis */
-export async function playHistory(plan: Plan, folder: string): Promise<Outcome> {
+/**
+ * Plays a plan.
+ *
+ * @param folder - for files, and the socket of Redis
+ * @param thread - the number of this thread, for the files and the database that it has alone
+ */
+export async function playHistory(plan: Plan, folder: string, thread: number): Promise<Outcome> {
   const random = new Random(plan.seed + 0x5eed);
   const time = new VirtualTime(random);
   const hasPowerCut = plan.events.some(({ kind }) => kind === 'cut power');
-  const disk = plan.store === 'sqlite' ? new Disk(folder, hasPowerCut) : undefined;
+  const disk = plan.store === 'sqlite' ? new Disk(join(folder, String(thread)), hasPowerCut) : undefined;
   const redis =
-    plan.store === 'redis' ? await RedisStore.open(folder, time, random, plan.followers) : undefined;
+    plan.store === 'redis' ? await RedisStore.open(folder, thread, time, random, plan.followers) : undefined;
   const world = new World(plan, time, random, disk, redis);
   try {
     await world.play({ kind: 'start', gapMs: 0, replica: 0 });

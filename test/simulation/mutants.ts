@@ -2,19 +2,24 @@
 // found to the events that stand here.
 import { createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
 
-interface Mutant {
+/** A fault in the gateway. */
+export interface Fault {
+  /** A file of the gateway. */
+  readonly file: string;
+  /** Texts that stand there once, and what stands there instead. */
+  readonly replacements: readonly (readonly [text: string, fault: string])[];
+}
+
+interface Mutant extends Fault {
+  readonly name: string;
   /** SQLite when absent. */
   readonly store?: StoreKind;
   /** None when absent. */
   readonly followers?: number;
-  /** Decides how far followers are behind; 1 when absent. */
+  /** Decides how far followers are behind; 0 when absent. */
   readonly planSeed?: number;
   /** The first seed in which a search found it. */
   readonly seed?: number;
-  /** The file of the gateway. */
-  readonly file: string;
-  /** Texts that stand there once, and what stands there instead. */
-  readonly replacements: readonly (readonly [text: string, fault: string])[];
   /** A history in which the fault breaks a promise. */
   readonly events: readonly Event[];
 }
@@ -25,8 +30,9 @@ const submit = (gapMs: number, more: Partial<Extract<Event, { kind: 'submit' }>>
   ...{ receiver: null, leavesMs: null, ...more },
 });
 
-export const MUTANTS = {
-  'tolerance of two seconds': {
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'tolerance of two seconds',
     seed: 105,
     file: 'src/store/ledger/mark.ts',
     replacements: [['return newest < known.newest ?', 'return newest < known.newest - 2_000 ?']],
@@ -37,7 +43,8 @@ export const MUTANTS = {
       submit(0),
     ],
   },
-  'one former secret': {
+  {
+    name: 'one former secret',
     seed: 121,
     file: 'src/store/ledger/principals.ts',
     replacements: [['[] : formerSecrets(secrets).map(', '[] : formerSecrets(secrets).slice(-1).map(']],
@@ -48,7 +55,8 @@ export const MUTANTS = {
       submit(0),
     ],
   },
-  'claim after Submit': {
+  {
+    name: 'claim after Submit',
     seed: 1,
     file: 'src/store/ledger/sqlite-ledger.ts',
     replacements: [
@@ -59,13 +67,15 @@ export const MUTANTS = {
     ],
     events: [submit(0), submit(0)],
   },
-  'Submit sent again': {
+  {
+    name: 'Submit sent again',
     seed: 1,
     file: 'src/upstream/batch.ts',
     replacements: [["new Set(['list', 'status'])", "new Set(['list', 'status', 'submit'])"]],
     events: [submit(0, { fate: 'answer lost' })],
   },
-  'lease without end': {
+  {
+    name: 'lease without end',
     seed: 128,
     file: 'src/store/lease.ts',
     replacements: [['expected: heldVersion(), lifetimeMs }', 'expected: heldVersion(), lifetimeMs: 1e12 }']],
@@ -75,14 +85,16 @@ export const MUTANTS = {
       { ...at(0), kind: 'start' },
     ],
   },
-  'mark not read after a reconnect': {
+  {
+    name: 'mark not read after a reconnect',
     store: 'redis',
     seed: 140,
     file: 'src/store/ledger/redis-ledger.ts',
     replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
     events: [submit(50_000), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(0, { key: null })],
   },
-  'clock of Redis believed': {
+  {
+    name: 'clock of Redis believed',
     store: 'redis',
     seed: 29,
     file: 'src/store/ledger/redis-clock.ts',
@@ -92,7 +104,8 @@ export const MUTANTS = {
     ],
     events: [submit(0), { ...at(300, 2), kind: 'set clock', hours: 24 * 40 }, submit(0)],
   },
-  'replicas not waited for': {
+  {
+    name: 'replicas not waited for',
     store: 'redis',
     followers: 1,
     planSeed: 17,
@@ -105,13 +118,15 @@ export const MUTANTS = {
       submit(6_000, { replica: 1 }),
     ],
   },
-  'webhook not synchronised': {
+  {
+    name: 'webhook not synchronised',
     seed: 157,
     file: 'src/progress/webhook-store.ts',
     replacements: [[', isListed: true, isDurable: true }', ', isListed: true }']],
     events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
   },
-  'webhook due by the clock of another replica': {
+  {
+    name: 'webhook due by the clock of another replica',
     seed: 61,
     file: 'src/progress/webhooks.ts',
     replacements: [['Math.min(longestWaitMs(pending), ', '(']],
@@ -123,7 +138,8 @@ export const MUTANTS = {
       { ...at(0), kind: 'start' },
     ],
   },
-  'token forgotten with the lease': {
+  {
+    name: 'token forgotten with the lease',
     store: 'redis',
     file: 'src/progress/webhooks.ts',
     replacements: [['if (!isDone && token !== undefined) tokens', 'if (signal.aborted && isDone) tokens']],
@@ -133,7 +149,8 @@ export const MUTANTS = {
       { ...at(6_000), kind: 'list', caller: 'bob' },
     ],
   },
-  'token only for known webhooks': {
+  {
+    name: 'token only for known webhooks',
     file: 'src/progress/webhooks.ts',
     replacements: [
       [
@@ -147,21 +164,10 @@ export const MUTANTS = {
       { ...at(2_500, 1), kind: 'stop' },
     ],
   },
-} as const satisfies Record<string, Mutant>;
-export type MutantName = keyof typeof MUTANTS;
-/** The search for a fault, from the seed that an earlier one found; undefined where none did. */
-export function mutantSearch(
-  name: MutantName,
-): { readonly from: number; readonly store: StoreKind } | undefined {
-  const { seed, store = 'sqlite' }: Mutant = MUTANTS[name];
-  return seed === undefined ? undefined : { from: seed, store };
-}
+];
+
 /** The plan of the history of a fault. */
-export function mutantPlan(name: MutantName): Plan {
-  const { store, followers = 0, planSeed = 1, events }: Mutant = MUTANTS[name];
-  return {
-    ...createPlan(planSeed, store),
-    ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers, events },
-  };
-}
-export const MUTANT_NAMES = Object.keys(MUTANTS) as MutantName[];
+export const mutantPlan = ({ store, followers = 0, planSeed = 0, events }: Mutant): Plan => ({
+  ...createPlan(planSeed, store),
+  ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers, events },
+});

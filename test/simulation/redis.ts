@@ -21,13 +21,12 @@ let server: Promise<RedisClientType> | undefined;
 const texts = new Map<string, string>();
 const loaded = new Set<string>();
 
-/** The socket of the server of a thread. */
+/** The socket of the server, in which each thread has a database. */
 export const redisSocket = (folder: string): string => join(folder, 'redis');
 
-const connectServer = (folder: string): Promise<RedisClientType> => {
-  server ??= (
-    createClient({ socket: { path: redisSocket(folder), tls: false } }) as RedisClientType
-  ).connect();
+const connectServer = (folder: string, database: number): Promise<RedisClientType> => {
+  const socket = { path: redisSocket(folder), tls: false } as const;
+  server ??= (createClient({ socket, database }) as RedisClientType).connect();
   return server;
 };
 
@@ -109,12 +108,13 @@ export class RedisStore {
 
   static async open(
     folder: string,
+    thread: number,
     time: VirtualTime,
     random: Random,
     followers: number,
   ): Promise<RedisStore> {
-    const redis = await connectServer(folder);
-    await redis.sendCommand(['FLUSHALL']);
+    const redis = await connectServer(folder, thread);
+    await redis.sendCommand(['FLUSHDB']);
     const store = new RedisStore(time, random, redis, followers);
     store.addFollowers();
     return store;

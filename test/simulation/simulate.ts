@@ -1,39 +1,35 @@
-// Bundles the simulator with the gateway's source, with or without a mutation in it, and plays
-// seeds on every core.
+// Bundles the simulator with the gateway's source, with or without a fault in it, and plays
+// histories on every core.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { build, type Plugin } from 'esbuild';
-import { MUTANTS, type MutantName } from './mutants.ts';
+import type { Fault } from './mutants.ts';
 import type { Plan, StoreKind } from './plan.ts';
 import { redisSocket } from './redis.ts';
 import type { Found, Report, Task } from './worker.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const CACHE = join(ROOT, 'node_modules/.cache/simulation');
+const CACHE = join(ROOT, 'node_modules/.cache');
 /** Files in memory cost no time for syncing. */
 const MEMORY = '/dev/shm';
 
 /** Puts a fault into a file of the gateway. @throws Error when the text it replaces is not there */
-function mutate(name: MutantName): Plugin {
-  const { file, replacements } = MUTANTS[name];
-  return {
-    name: 'mutant',
-    setup: ({ onLoad }) =>
-      onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        if (path !== join(ROOT, file)) return undefined;
-        let contents = readFileSync(path, 'utf8');
-        for (const [text, fault] of replacements) {
-          if (contents.split(text).length !== 2) throw new Error(`${file} does not have once: ${text}`);
-          contents = contents.replace(text, () => fault);
-        }
-        return { contents, loader: 'ts' };
-      }),
-  };
-}
+const mutate = ({ file, replacements }: Fault): Plugin => ({
+  name: 'mutant',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      if (path !== join(ROOT, file)) return undefined;
+      let contents = readFileSync(path, 'utf8');
+      for (const [text, fault] of replacements) {
+        if (contents.split(text).length !== 2) throw new Error(`${file} does not have once: ${text}`);
+        contents = contents.replace(text, () => fault);
+      }
+      return { contents, loader: 'ts' };
+    }),
+});
 
 /** Files of the simulator that stand in for others below a folder of the gateway. */
 const STAND_INS = [
@@ -51,10 +47,10 @@ const standIns: Plugin = {
   },
 };
 
-/** Starts the real Redis on a socket. */
+/** Starts the real Redis on a socket, with a database for each thread. */
 async function startRedis(socket: string): Promise<ChildProcess> {
-  const memory = ['--save', '', '--appendonly', 'no', '--port', '0'];
-  const server = spawn('redis-server', ['--unixsocket', socket, ...memory], {
+  const options = ['--save', '', '--appendonly', 'no', '--port', '0', '--databases', '1024'];
+  const server = spawn('redis-server', ['--unixsocket', socket, ...options], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   process.once('exit', () => server.kill('SIGKILL'));
@@ -65,97 +61,75 @@ async function startRedis(socket: string): Promise<ChildProcess> {
   return server;
 }
 
-/** The code of a thread, which plays one task after the other. */
-const THREAD = `require('node:worker_threads').parentPort.on('message', async function ({ file, task }) {
-  this.postMessage(await (await import(file)).run(task));
-});`;
-
-interface Thread {
-  readonly worker: Worker;
-  readonly folder: string;
-  redis?: Promise<ChildProcess>;
-}
+/** The report of a thread. @throws Error when the thread ends without one */
+const awaitReport = (thread: Worker): Promise<Report> =>
+  new Promise((resolve, reject) => {
+    const fail = () => reject(new Error('A thread of the simulator has ended before its histories did.'));
+    thread.once('message', resolve).once('error', reject).once('exit', fail);
+  });
 
 export interface SimulationOptions {
-  readonly from?: number;
-  readonly seeds?: number;
-  /** Plays these instead of seeds. */
+  /** Are played before the seeds. */
   readonly plans?: readonly Plan[];
-  /** The store in the histories of seeds. */
+  /** The first seed; 1 when absent. */
+  readonly from?: number;
+  /** How many seeds; none when absent. */
+  readonly seeds?: number;
+  /** The store in the histories of seeds; SQLite when absent. */
   readonly store?: StoreKind;
-  /** Ends at the first broken promise. */
-  readonly isFirstOnly?: boolean;
+  /** The fault in the gateway. */
+  readonly fault?: Fault | undefined;
+  /** Ends when as many histories have broken a promise; 5 when absent. */
+  readonly maxFound?: number;
 }
 
-/** Plays histories on every core: starting a thread takes longer than most of them. */
-export class Simulator {
-  readonly #folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'foldatlas-simulation-'));
-  readonly #threads: Thread[] = [];
-  /** The simulator and the gateway. */
-  readonly #file: string;
-  readonly #built: Promise<unknown>;
-
-  /** @param mutant - the fault in the gateway */
-  constructor(mutant?: MutantName) {
-    this.#file = join(CACHE, `${(mutant ?? 'gateway').replaceAll(' ', '-')}-${process.pid}.mjs`);
-    this.#built = build({
+/** Plays plans and seeds. @throws Error when one of its threads ends before they are played */
+export async function simulate({
+  plans = [],
+  from = 1,
+  seeds = 0,
+  store = 'sqlite',
+  fault,
+  maxFound = 5,
+}: SimulationOptions): Promise<Report> {
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'foldatlas-simulation-'));
+  mkdirSync(CACHE, { recursive: true });
+  const bundle = mkdtempSync(join(CACHE, 'simulation-'));
+  const threads: Worker[] = [];
+  let redis: ChildProcess | undefined;
+  try {
+    const file = join(bundle, 'worker.mjs');
+    await build({
       entryPoints: [join(import.meta.dirname, 'worker.ts')],
-      ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile: this.#file },
-      plugins: [standIns, ...(mutant === undefined ? [] : [mutate(mutant)])],
+      ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', outfile: file },
+      plugins: [standIns, ...(fault === undefined ? [] : [mutate(fault)])],
     });
-  }
-
-  #thread(index: number): Thread {
-    const folder = join(this.#folder, String(index));
-    const known = this.#threads[index];
-    if (known !== undefined) return known;
-    mkdirSync(folder);
-    // A history makes much garbage.
-    const resourceLimits = { maxYoungGenerationSizeMb: 64 };
-    const thread = { folder, worker: new Worker(THREAD, { eval: true, resourceLimits }) };
-    this.#threads.push(thread);
-    return thread;
-  }
-
-  /** Plays seeds or plans. */
-  async play(options: SimulationOptions): Promise<Report> {
-    const { from = 1, seeds = 0, plans, store = 'sqlite', isFirstOnly = false } = options;
-    await this.#built;
-    const step = plans === undefined ? Math.min(availableParallelism(), seeds) : 1;
-    const threads = Array.from({ length: step }, (_, index) => this.#thread(index));
-    const hasRedis = store === 'redis' || plans?.some((plan) => plan.store === 'redis') === true;
-    const stop = new Int32Array(new SharedArrayBuffer(4));
-    const playTask = async (thread: Thread, first: number): Promise<Report> => {
-      const { worker, folder } = thread;
-      if (hasRedis) thread.redis ??= startRedis(redisSocket(folder));
-      await thread.redis;
-      const task: Task = { from: from + first, to: from + seeds, step, isFirstOnly, stop, folder, store };
-      const answer = once(worker, 'message');
-      worker.postMessage({ file: this.#file, task: plans === undefined ? task : { ...task, plans } });
-      const [report]: Report[] = await answer;
-      if (report === undefined) throw new Error('A thread has ended without a report.');
-      return report;
-    };
-    const reports = await Promise.all(threads.map(playTask));
+    const hasRedis = [...plans, { store }].some((plan) => plan.store === 'redis');
+    if (hasRedis) redis = await startRedis(redisSocket(folder));
+    const step = Math.max(1, Math.min(availableParallelism(), seeds));
+    const foundCount = new Int32Array(new SharedArrayBuffer(4));
+    for (let first = 0; first < step; first += 1) {
+      const task: Task = {
+        ...{ from: from + first, to: from + seeds, step, store, maxFound, foundCount, folder },
+        plans: first === 0 ? plans : [],
+      };
+      // A history makes much garbage.
+      const resourceLimits = { maxYoungGenerationSizeMb: 64 };
+      threads.push(new Worker(file, { workerData: task, resourceLimits }));
+    }
+    const reports = await Promise.all(threads.map(awaitReport));
     const coverage: Record<string, number> = {};
-    for (const report of reports)
-      for (const [pair, count] of Object.entries(report.coverage))
-        coverage[pair] = (coverage[pair] ?? 0) + count;
+    for (const [pair, count] of reports.flatMap((report) => Object.entries(report.coverage)))
+      coverage[pair] = (coverage[pair] ?? 0) + count;
     return {
       played: reports.reduce((sum, { played }) => sum + played, 0),
       found: reports.flatMap(({ found }) => found),
       coverage,
     };
-  }
-
-  async close(): Promise<void> {
-    for (const { worker, redis } of this.#threads) {
-      await worker.terminate();
-      (await redis)?.kill('SIGKILL');
-    }
-    await this.#built;
-    rmSync(this.#file);
-    rmSync(this.#folder, { recursive: true });
+  } finally {
+    for (const thread of threads) await thread.terminate();
+    redis?.kill('SIGKILL');
+    for (const place of [folder, bundle]) rmSync(place, { recursive: true });
   }
 }
 
@@ -165,15 +139,14 @@ const clock = (milliseconds: number): string => {
 };
 
 /** A history as a person reads it. */
-export function printHistory({ seed, store, violation, events, lines }: Found, mutant?: MutantName): string {
+export function printHistory({ seed, store, violation, events, lines }: Found, mutant?: string): string {
   const options = [
     store === 'sqlite' ? '' : ` --store ${store}`,
     mutant === undefined ? '' : ` --mutant '${mutant}'`,
   ];
-  const replay = `npm run simulate -- --seed ${seed}${options.join('')}`;
   return [
     `Rule ${violation.rule} is broken after ${events.length} events: ${violation.text}`,
     ...lines.map(({ at, where, what }) => `${clock(at)}  ${where.padEnd(9)} ${what}`),
-    `Again: ${replay}`,
+    `Again: npm run simulate -- --seed ${seed}${options.join('')}`,
   ].join('\n');
 }

@@ -1,21 +1,21 @@
-// Plays seeds in a thread of its own, and shrinks what breaks a promise.
+// Plays histories in a thread of its own, and shrinks those that break a promise.
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { type Line, type Outcome, playHistory } from './history.ts';
 import type { Violation } from './judge.ts';
 import { createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
 
-/** The seeds of a worker: every `step`th from `from`, below `to`. */
+/** The plans of a thread, and its seeds: every `step`th from `from`, below `to`. */
 export interface Task {
+  readonly plans: readonly Plan[];
   readonly from: number;
   readonly to: number;
   readonly step: number;
-  /** Plays these instead of seeds. */
-  readonly plans?: readonly Plan[];
-  /** Ends at the first broken promise. */
-  readonly isFirstOnly: boolean;
-  /** Ends also when this is 1, in memory that threads share. */
-  readonly stop: Int32Array;
   readonly store: StoreKind;
-  /** For the files of this thread, and for the socket of its Redis. */
+  /** Ends when all threads have found as many. */
+  readonly maxFound: number;
+  /** In memory that threads share. */
+  readonly foundCount: Int32Array;
+  /** For files, and for the socket of Redis. */
   readonly folder: string;
 }
 
@@ -34,83 +34,77 @@ export interface Report {
   readonly coverage: Readonly<Record<string, number>>;
 }
 
-/** Plays without some events, for as long as the same promise is broken. */
+/** Parameters of events, each with its simplest value. */
+const SIMPLEST = Object.entries({ gapMs: 0, replica: 0, fate: 'ok', receiver: null, leavesMs: null });
+const SIMPLEST_WORLD: readonly Partial<Plan>[] = [
+  ...[{ trouble: 0 }, { storeTrouble: 0 }, { followers: 0 }, { replicas: 1 }, { isShared: false }],
+];
+
+/** Makes a plan simpler in one place. */
+type Edit = (plan: Plan) => Plan;
+
+/** The edits of a plan. One that removes events leaves the places of earlier ones. */
+function* edits({ events }: Plan): Generator<Edit> {
+  for (let size = events.length >> 1; size > 0; size >>= 1)
+    for (let end = events.length; end > 0; end -= size) {
+      const start = Math.max(0, end - size);
+      yield (plan) => ({ ...plan, events: plan.events.toSpliced(start, end - start) });
+    }
+  for (const index of events.keys())
+    for (const [name, value] of SIMPLEST)
+      yield (plan) => {
+        const event = plan.events[index];
+        if (event === undefined || !(name in event)) return plan;
+        return { ...plan, events: plan.events.with(index, { ...event, [name]: value }) };
+      };
+  for (const simplest of SIMPLEST_WORLD) yield (plan) => ({ ...plan, ...simplest });
+}
+
+/** Makes a plan simpler, for as long as the same promise is broken. */
 async function shrink(
   plan: Plan,
   outcome: Outcome,
+  violation: Violation,
   play: (plan: Plan) => Promise<Outcome>,
-): Promise<Found | undefined> {
-  const { violation } = outcome;
-  if (violation === undefined) return undefined;
+): Promise<Found> {
   let best = { plan, outcome, violation };
-  const attempt = async (events: readonly Event[], rest: Partial<Plan> = {}): Promise<boolean> => {
-    const smaller = { ...best.plan, ...rest, events };
-    const played = await play(smaller);
-    if (played.violation?.rule !== violation.rule) return false;
-    best = { plan: smaller, outcome: played, violation: played.violation };
-    return true;
-  };
   for (let hasShrunk = true; hasShrunk; ) {
     hasShrunk = false;
-    for (let size = best.plan.events.length >> 1; size > 0; size >>= 1)
-      for (let start = 0; start + size <= best.plan.events.length; )
-        if (await attempt(best.plan.events.filter((_, i) => i < start || i >= start + size)))
-          hasShrunk = true;
-        else start += size;
-  }
-  for (const [index, event] of best.plan.events.entries()) {
-    const simpler: Event[] = [
-      { ...event, gapMs: 0 },
-      { ...event, replica: 0 },
-    ];
-    if (event.kind === 'submit')
-      simpler.push({ ...event, fate: 'ok' }, { ...event, receiver: null }, { ...event, leavesMs: null });
-    for (const one of simpler) {
-      const now = best.plan.events[index];
-      if (now !== undefined)
-        await attempt(
-          best.plan.events.with(index, {
-            ...now,
-            ...Object.fromEntries(
-              Object.entries(one).filter(([name, value]) => event[name as keyof Event] !== value),
-            ),
-          } as Event),
-        );
+    for (const edit of edits(best.plan)) {
+      const smaller = edit(best.plan);
+      if (JSON.stringify(smaller) === JSON.stringify(best.plan)) continue;
+      const played = await play(smaller);
+      if (played.violation?.rule !== violation.rule) continue;
+      best = { plan: smaller, outcome: played, violation: played.violation };
+      hasShrunk = true;
     }
   }
-  await attempt(best.plan.events, { trouble: 0 });
-  await attempt(best.plan.events, { storeTrouble: 0 });
-  await attempt(best.plan.events, { followers: 0 });
-  await attempt(best.plan.events, { replicas: 1 });
-  await attempt(best.plan.events, { isShared: false });
-  return {
-    ...{ seed: plan.seed, store: plan.store },
-    violation: best.violation,
-    events: best.plan.events,
-    lines: best.outcome.history.lines,
-  };
+  const { seed, store, events } = best.plan;
+  return { seed, store, events, violation: best.violation, lines: best.outcome.history.lines };
 }
 
-function* plansOf({ from, to, step, plans, store }: Task): Generator<Plan> {
-  if (plans !== undefined) return yield* plans;
+function* allPlans({ plans, from, to, step, store }: Task): Generator<Plan> {
+  yield* plans;
   for (let seed = from; seed < to; seed += step) yield createPlan(seed, store);
 }
 
-/** Plays a task. */
-export async function run(task: Task): Promise<Report> {
-  const { isFirstOnly, stop, folder } = task;
+async function run(task: Task): Promise<Report> {
+  const { maxFound, foundCount, folder } = task;
   const coverage: Record<string, number> = {};
   const found: Found[] = [];
   let played = 0;
-  const play = (plan: Plan) => playHistory(plan, folder);
-  for (const plan of plansOf(task)) {
+  const play = (plan: Plan) => playHistory(plan, folder, threadId);
+  for (const plan of allPlans(task)) {
     const outcome = await play(plan);
     played += 1;
     for (const pair of outcome.history.coverage) coverage[pair] = (coverage[pair] ?? 0) + 1;
-    const shrunk = await shrink(plan, outcome, play);
-    if (shrunk !== undefined) found.push(shrunk);
-    if (isFirstOnly && found.length > 0) stop[0] = 1;
-    if (stop[0] === 1 || found.length >= 5) break;
+    if (outcome.violation !== undefined) {
+      Atomics.add(foundCount, 0, 1);
+      found.push(await shrink(plan, outcome, outcome.violation, play));
+    }
+    if (Atomics.load(foundCount, 0) >= maxFound) break;
   }
   return { played, found, coverage };
 }
+
+parentPort?.postMessage(await run(workerData as Task));
