@@ -8,9 +8,9 @@ import { type DiskUser, openedBy, openSqlite } from './sqlite.ts';
 import { EPOCH } from './virtual-time.ts';
 
 /** The ledger, its log, and the witness that says how new it is. */
-const FILES = ['gateway.db', 'gateway.db-wal', 'gateway.db-newest'] as const;
-type FileName = (typeof FILES)[number];
-const [LEDGER, LOG, WITNESS] = FILES;
+const FILES = { ledger: 'gateway.db', log: 'gateway.db-wal', witness: 'gateway.db-newest' } as const;
+type FileName = keyof typeof FILES;
+const FILE_NAMES = Object.keys(FILES) as FileName[];
 type Files = { readonly [file in FileName]?: Buffer | undefined };
 
 /** Files with empty tables: making them takes longer than most histories. */
@@ -19,47 +19,43 @@ let template: Files | undefined;
 export class Disk {
   readonly #folder: string;
   readonly url: string;
-  /** Whether the state at the last sync is kept, for a power cut. */
-  readonly #isSaved: boolean;
+  /** How many power cuts are to come: for them the state at the last sync is kept. */
+  #powerCuts: number;
   readonly #processes = new Set<DiskUser>();
   #synced: Files = {};
   #copy: Buffer | undefined;
 
-  /** @param folder - of all histories of this worker */
-  constructor(folder: string, isSaved: boolean) {
+  /** @param folder - of all histories of this thread */
+  constructor(folder: string, powerCuts: number) {
     this.#folder = folder;
-    this.#isSaved = isSaved;
-    this.url = `sqlite:${this.#path(LEDGER)}`;
+    this.#powerCuts = powerCuts;
+    this.url = `sqlite:${this.#path('ledger')}`;
     mkdirSync(folder, { recursive: true });
-    template ??= this.#makeTemplate();
+    if (template === undefined) {
+      this.remove(...FILE_NAMES);
+      void openLedger(this.url, { current: 'template' }, { now: () => EPOCH }).close();
+      void openDocuments(this.url, { now: () => EPOCH }).close();
+      template = this.#read();
+    }
     this.#write(template);
     this.save();
   }
 
-  #makeTemplate(): Files {
-    this.#write({});
-    void openLedger(this.url, { current: 'template' }, { now: () => EPOCH }).close();
-    void openDocuments(this.url, { now: () => EPOCH }).close();
-    return this.#read();
-  }
-  #path(file: string): string {
-    return join(this.#folder, file);
-  }
-  #remove(file: FileName): void {
-    if (existsSync(this.#path(file))) unlinkSync(this.#path(file));
+  #path(file: FileName): string {
+    return join(this.#folder, FILES[file]);
   }
   #read(): Files {
-    const files: { [file in FileName]?: Buffer } = {};
-    for (const file of FILES) if (existsSync(this.#path(file))) files[file] = readFileSync(this.#path(file));
-    return files;
+    const present = FILE_NAMES.filter((file) => existsSync(this.#path(file)));
+    return Object.fromEntries(present.map((file) => [file, readFileSync(this.#path(file))]));
   }
   /** Makes each file anew: connections that wait to be collected lock the old ones. */
   #write(files: Files): void {
-    for (const file of FILES) {
-      this.#remove(file);
-      const content = files[file];
-      if (content !== undefined) writeFileSync(this.#path(file), content);
-    }
+    this.remove(...FILE_NAMES);
+    for (const file of FILE_NAMES) if (files[file]) writeFileSync(this.#path(file), files[file]);
+  }
+  /** Removes files in the name of running gateways. */
+  remove(...files: readonly FileName[]): void {
+    for (const file of files) if (existsSync(this.#path(file))) unlinkSync(this.#path(file));
   }
 
   open<T>(user: DiskUser, work: () => T): T {
@@ -68,7 +64,7 @@ export class Disk {
   }
   /** Keeps the files as they would be after a power cut from now on. */
   save(): void {
-    if (this.#isSaved) this.#synced = this.#read();
+    if (this.#powerCuts > 0) this.#synced = this.#read();
   }
   /** Closes what an ended process has open, without what SQLite does at the end. */
   end(user: DiskUser): void {
@@ -81,13 +77,14 @@ export class Disk {
   }
   cutPower(): void {
     this.#write(this.#synced);
+    this.#powerCuts -= 1;
   }
   /** Copies the ledger as docs/operators.md says. @returns false where there is none */
   backUp(): boolean {
-    if (!existsSync(this.#path(LEDGER))) return false;
-    const copy = this.#path('copy.db');
+    if (!existsSync(this.#path('ledger'))) return false;
+    const copy = join(this.#folder, 'copy.db');
     rmSync(copy, { force: true });
-    const database = openSqlite(this.#path(LEDGER), { readOnly: true });
+    const database = openSqlite(this.#path('ledger'), { readOnly: true });
     try {
       database.exec(`VACUUM INTO '${copy}'`);
     } catch {
@@ -101,20 +98,8 @@ export class Disk {
   }
   /** Puts the copy back. @param isClean - without the log of before */
   restore(isClean: boolean): void {
-    const { [LOG]: log, ...files } = this.#read();
-    this.#write({ ...files, ...(isClean ? {} : { [LOG]: log }), [LEDGER]: this.#copy });
-  }
-  /** Replaces the file in the name of running gateways by an empty one, or removes it. */
-  remove(): void {
-    this.#remove(LEDGER);
-    this.#remove(LOG);
-  }
-  removeWitness(): void {
-    this.#remove(WITNESS);
-  }
-  /** Deletes the log that stands beside a copy which was put back. */
-  removeLog(): void {
-    this.#remove(LOG);
+    const { log, ...files } = this.#read();
+    this.#write({ ...files, log: isClean ? undefined : log, ledger: this.#copy });
   }
   /** Ends what is open; the next history has other files. */
   close(): void {

@@ -454,13 +454,13 @@ class World {
         await this.#startAll();
         break;
       case 'remove file':
-        disk.remove();
+        disk.remove('ledger', 'log');
         this.#noteLoss(-1);
         this.#say('operator', 'removes the file of the ledger');
         break;
       case 'remove witness':
         await this.#endAll(false);
-        disk.removeWitness();
+        disk.remove('witness');
         this.#say('operator', 'removes the file that says how new the ledger is');
         await this.#startAll();
         break;
@@ -599,7 +599,8 @@ class World {
     if (JSON.stringify(this.#slots[0]?.secrets) !== JSON.stringify(this.#secretsOf())) this.#stop(0);
     if (!(await this.#start(0))) {
       await this.#endAll(true);
-      this.#disk?.removeLog();
+      // Without the log that stands beside a copy which was put back.
+      this.#disk?.remove('log');
       await this.#accept();
       if (!(await this.#start(0))) {
         this.isStuck = 'no gateway starts any more';
@@ -635,8 +636,8 @@ class World {
 export async function playHistory(plan: Plan, folder: string, thread: number): Promise<Outcome> {
   const random = new Random(plan.seed + 0x5eed);
   const time = new VirtualTime(random);
-  const hasPowerCut = plan.events.some(({ kind }) => kind === 'cut power');
-  const disk = plan.store === 'sqlite' ? new Disk(join(folder, String(thread)), hasPowerCut) : undefined;
+  const powerCuts = plan.events.filter(({ kind }) => kind === 'cut power').length;
+  const disk = plan.store === 'sqlite' ? new Disk(join(folder, String(thread)), powerCuts) : undefined;
   const redis =
     plan.store === 'redis' ? await RedisStore.open(folder, thread, time, random, plan.followers) : undefined;
   const world = new World(plan, time, random, disk, redis);

@@ -1,8 +1,14 @@
 // One process of the gateway: the real services, contexts and resolvers, without HTTP around them.
 import { INVALID_SPAN_CONTEXT, trace } from '@opentelemetry/api';
-import { type DocumentNode, type ExecutionResult, execute, parse, subscribe } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  parse,
+  subscribe,
+} from 'graphql';
 import { type Config, readConfig } from '../../src/config.ts';
-import type { GatewayContext } from '../../src/context.ts';
 import { type Contexts, createContexts } from '../../src/gateway/request-context.ts';
 import { createServices, type SharedServices } from '../../src/gateway/services.ts';
 import { connectUpstream, toHostLimits, type UpstreamConnections } from '../../src/gateway/upstream.ts';
@@ -19,7 +25,7 @@ import { createTelemetry } from '../../src/telemetry/telemetry.ts';
 import { createHostLimiters } from '../../src/upstream/http/host-limiter.ts';
 import { Network, SERVICE_URL, type Service } from './service.ts';
 import type { DiskUser } from './sqlite.ts';
-import { createReplicaClock, type Random, type VirtualTime } from './virtual-time.ts';
+import { createReplicaClock } from './virtual-time.ts';
 
 /** The end of a process before or after any of its effects: a commit, a request. */
 export class Process implements DiskUser {
@@ -74,8 +80,6 @@ function document(text: string): DocumentNode {
 
 export interface ReplicaOptions {
   readonly process: Process;
-  readonly time: VirtualTime;
-  readonly random: Random;
   readonly service: Service;
   readonly secrets: Secrets;
   /** Whether all callers use one key of the service. */
@@ -111,8 +115,8 @@ export class Replica {
 
   /** @throws Error when the store cannot be opened */
   constructor(options: ReplicaOptions) {
-    const { process, time, random, service, secrets, isShared, ledgerUrl, skew } = options;
-    const clock = createReplicaClock(time, random, process, skew, options.storeNow);
+    const { process, service, secrets, isShared, ledgerUrl, skew, storeNow } = options;
+    const clock = createReplicaClock(service.time, service.random, process, skew, storeNow);
     const config: Config = {
       ...configs[isShared ? 'shared' : 'own'],
       ...{
@@ -123,19 +127,11 @@ export class Replica {
       ...(options.hasWebhooks ? {} : { WEBHOOK_HOSTS: [] }),
     };
     // Handlers of undici's own kind are wrapped by a composed dispatcher.
-    const network = new Network(service, time, random, process.name, process).compose((next) => next);
-    const connections = {
-      pool: network,
-      unshared: network,
-      publicOnly: network,
-      close: async () => undefined,
-    };
-    const webhookTimes = {
-      firstPollMs: 2_000,
-      sweepMs: 20_000,
-      timeoutMs: 15_000,
-      retryMs: [5_000, 30_000, 60_000],
-    };
+    const network = new Network(service, process).compose((next) => next);
+    const close = async () => undefined;
+    const connections = { pool: network, unshared: network, publicOnly: network, close };
+    const retryMs = [5_000, 30_000, 60_000];
+    const webhookTimes = { firstPollMs: 2_000, sweepMs: 20_000, timeoutMs: 15_000, retryMs };
     const given = { config, log, upstreamUrl: SERVICE_URL, clock, connections, webhookTimes };
     const limiters = createHostLimiters(toHostLimits(config), clock);
     this.process = process;
@@ -144,19 +140,14 @@ export class Replica {
     this.#after = clock.after;
     this.#connections = connectUpstream(given, limiters, telemetry);
     this.#shared = options.open(() => createServices(given, telemetry, this.#connections, secrets.current));
-    const { services, loaders, movePrincipal, formerNames } = this.#shared;
-    const reauthenticate = async (): Promise<Caller> => {
+    const authenticate = async (): Promise<Caller> => {
       throw new Error('streams of this world ask once');
     };
+    const callers = { authenticate, reauthenticate: authenticate, reload: () => undefined, close };
+    const { openUpstream } = this.#connections;
+    const { services, loaders, movePrincipal, formerNames } = this.#shared;
     this.#contexts = createContexts({
-      ...{ services, loaders, movePrincipal, formerNames, telemetry },
-      openUpstream: this.#connections.openUpstream,
-      callers: {
-        reauthenticate,
-        authenticate: reauthenticate,
-        reload: () => undefined,
-        close: () => undefined,
-      },
+      ...{ services, loaders, movePrincipal, formerNames, telemetry, openUpstream, callers },
     });
   }
 
@@ -179,7 +170,7 @@ export class Replica {
     );
   }
 
-  #open({ id, caller, signal }: CallerRequest): Promise<GatewayContext> {
+  async #open({ id, caller, query, variables, signal }: CallerRequest): Promise<ExecutionArgs> {
     const { current } = this.secrets;
     const { UPSTREAM_API_KEY: key } = this.#config;
     const identity = key === undefined ? `token-${caller}` : `key ${caller}`;
@@ -190,38 +181,25 @@ export class Replica {
     const headers = { 'x-request-id': id };
     const span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
     const record = createRequestRecord({ method: 'POST', path: '/graphql', headers }, () => span);
+    const target = { method: 'POST', url: '/graphql', path: '/graphql', origin: 'http://gateway.test' };
     const exchange: Exchange = {
-      ...{
-        method: 'POST',
-        url: '/graphql',
-        path: '/graphql',
-        origin: 'http://gateway.test',
-        headers,
-        signal,
-      },
+      ...{ ...target, headers, signal },
       ...{ address: '192.0.2.1', remoteAddress: undefined, record, body: undefined },
       ...{ caller: who, rate: null, refusal: null },
       ...{ release: () => undefined, onEnd: () => undefined, share: (run) => run(exchange) },
     };
-    return this.#contexts.openContext(exchange);
+    const contextValue = await this.#contexts.openContext(exchange);
+    return { schema, contextValue, document: document(query), variableValues: variables };
   }
 
   /** Answers a request. */
   async answer(request: CallerRequest): Promise<ExecutionResult> {
-    const contextValue = await this.#open(request);
-    return execute({
-      ...{ schema, contextValue, document: document(request.query) },
-      variableValues: request.variables,
-    });
+    return execute(await this.#open(request));
   }
 
   /** Subscribes until the stream ends. */
   async watch(request: CallerRequest): Promise<void> {
-    const contextValue = await this.#open(request);
-    const events = await subscribe({
-      ...{ schema, contextValue, document: document(request.query) },
-      variableValues: request.variables,
-    });
+    const events = await subscribe(await this.#open(request));
     if (!(Symbol.asyncIterator in events)) return;
     for await (const _ of events) if (this.process.isOver) return;
   }
@@ -234,10 +212,8 @@ export class Replica {
       Promise.race([work, new Promise<void>((resolve) => this.#after(milliseconds, resolve))]);
     endStreams();
     await within(this.#config.SHUTDOWN_SECONDS * 1000, services.submitting.ended());
-    await within(
-      3_000,
-      closeStores().catch(() => undefined),
-    );
+    const closing = closeStores().catch(() => undefined);
+    await within(3_000, closing);
     this.process.isOver = true;
   }
 }

@@ -95,14 +95,14 @@ export class Service {
   batchMs = 60_000;
   /** The share of reads that fail. */
   trouble = 0;
-  readonly #time: VirtualTime;
-  readonly #random: Random;
+  readonly time: VirtualTime;
+  readonly random: Random;
   /** Is told what happens. */
   readonly #tell: (replica: string, what: string) => void;
 
   constructor(time: VirtualTime, random: Random, tell: (replica: string, what: string) => void) {
-    this.#time = time;
-    this.#random = random;
+    this.time = time;
+    this.random = random;
     this.#tell = tell;
   }
 
@@ -110,12 +110,12 @@ export class Service {
     const input = text(field(body, 'payload', 0, 'all_atom_input', 'sequences', 0, 'sequence'));
     const fate = this.fates.get(requestId) ?? 'ok';
     const { paid, ...reply }: Reply & { readonly paid: boolean } = FATES[fate];
-    const at = this.#time.now;
+    const at = this.time.now;
     const id = paid ? `b${this.batches.size + 1}` : undefined;
     this.submits.push({ at, replica, requestId, input, fate, batchId: id });
     this.#tell(replica, `Submit of ${input}: ${fate}${id === undefined ? '' : `, queued as ${id}`}`);
     if (id === undefined) return reply;
-    const endsAt = at + this.batchMs * (0.5 + this.#random.next());
+    const endsAt = at + this.batchMs * (0.5 + this.random.next());
     this.batches.set(id, { id, token, input, at, requestId, endsAt, cancelledAt: undefined });
     const data = { message: 'queued', batch_id: id, total_items: 1, task_id: `${id}-task` };
     return reply.status !== 200 || 'text' in reply
@@ -125,19 +125,19 @@ export class Service {
 
   #state({ endsAt, cancelledAt }: TrueBatch): string {
     if (cancelledAt !== undefined) return 'cancelled';
-    if (this.#time.now >= endsAt) return 'done';
-    return this.#time.now >= endsAt - this.batchMs / 2 ? 'in_progress' : 'queued';
+    if (this.time.now >= endsAt) return 'done';
+    return this.time.now >= endsAt - this.batchMs / 2 ? 'in_progress' : 'queued';
   }
 
   #batch(replica: string, token: string, requestId: string, operation: string, body: unknown): Reply {
     const batchId = text(field(body, 'batch_id'));
     const batch = this.batches.get(batchId);
-    const sent = { at: this.#time.now, replica, requestId, token, batchId };
+    const sent = { at: this.time.now, replica, requestId, token, batchId };
     (operation === 'list' ? this.polls : this.cancels).push(sent);
     if (batch === undefined || batch.token !== token)
       return { status: 404, text: JSON.stringify({ status: 'error', message: 'no such batch' }) };
-    if (this.#random.chance(this.trouble))
-      return this.#random.pick<Reply>([
+    if (this.random.chance(this.trouble))
+      return this.random.pick<Reply>([
         { status: 500 },
         { fault: 'socket' },
         { status: 200, delayMs: 60_000 },
@@ -147,7 +147,7 @@ export class Service {
       this.#tell(replica, `Cancel of ${batchId}`);
       if (state !== 'queued' && state !== 'cancelled')
         return { status: 409, text: JSON.stringify({ status: 'error', message: 'nothing to cancel' }) };
-      batch.cancelledAt ??= this.#time.now;
+      batch.cancelledAt ??= this.time.now;
       return { status: 200, text: JSON.stringify({ status: 'success', data: { cancelled: 1 } }) };
     }
     const hasEnded = state === 'done' || state === 'cancelled';
@@ -165,7 +165,7 @@ export class Service {
     const answers: readonly number[] = RECEIVERS[name];
     const before = this.received.filter((one) => one.url === url && one.id === id).length;
     const status = answers[Math.min(before, answers.length - 1)] ?? 204;
-    this.received.push({ at: this.#time.now, url, id, batchId, status });
+    this.received.push({ at: this.time.now, url, id, batchId, status });
     this.#tell(replica, `webhook of ${batchId} to ${url}: ${status === 0 ? 'cut' : status}`);
     return status === 0 ? { fault: 'socket' } : { status, text: '' };
   }
@@ -192,30 +192,28 @@ export interface Effects {
   pass(): void;
 }
 
+interface NamedProcess extends Life, Effects {
+  readonly name: string;
+}
+
 /** The network of one process. */
 export class Network extends Dispatcher {
   readonly #service: Service;
-  readonly #time: VirtualTime;
-  readonly #random: Random;
-  readonly #replica: string;
-  readonly #life: Life & Effects;
-  constructor(service: Service, time: VirtualTime, random: Random, replica: string, life: Life & Effects) {
+  readonly #process: NamedProcess;
+  constructor(service: Service, process: NamedProcess) {
     super();
     this.#service = service;
-    this.#time = time;
-    this.#random = random;
-    this.#replica = replica;
-    this.#life = life;
+    this.#process = process;
   }
 
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
-    const life = this.#life;
+    const { time, random } = this.#service;
+    const life = this.#process;
     if (life.isOver) return true;
     life.pass();
     let hasEnded = false;
     const headersMs = options.headersTimeout ?? 300_000;
-    const soon = 1 + this.#random.below(40);
-    const answer: { reply?: Reply } = {};
+    const soon = 1 + random.below(40);
     const fail = (error: Error) => {
       if (hasEnded || life.isOver) return;
       hasEnded = true;
@@ -232,12 +230,12 @@ export class Network extends Dispatcher {
       resume: () => undefined,
     };
     handler.onRequestStart?.(controller, {});
-    this.#time.after(soon, () => {
+    time.after(soon, () => {
       // Once it is on its way, a request arrives also when its sender has ended or given up.
-      const { reply } = Object.assign(answer, { reply: this.#service.ask(this.#replica, options) });
+      const reply = this.#service.ask(life.name, options);
       const { status = 0, fault, text: content = '{"status":"error","message":"trouble"}' } = reply;
       const delayMs = Math.min(reply.delayMs ?? soon, headersMs);
-      this.#time.after(delayMs, () => {
+      time.after(delayMs, () => {
         if (hasEnded || life.isOver) return;
         if (fault === 'connect') return fail(new ConnectError(new Error('refused')));
         if ((reply.delayMs ?? 0) > headersMs) return fail(new errors.HeadersTimeoutError());

@@ -1,5 +1,5 @@
 // Virtual time for one history: timers in a heap, and the clocks of replicas, which end with them.
-import type { Clock } from '../../src/async/clock.ts';
+import type { Clock, SleepOptions } from '../../src/async/clock.ts';
 
 /** Random numbers from a seed (mulberry32). */
 export class Random {
@@ -32,10 +32,8 @@ interface Timer {
   readonly at: number;
   /** Timers of one moment come in any order. */
   readonly order: number;
-  work: Work | undefined;
+  readonly work: Work;
 }
-
-const isBefore = (a: Timer, b: Timer): boolean => a.at < b.at || (a.at === b.at && a.order < b.order);
 
 /** Lets everything run that waits for no timer. */
 export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -43,10 +41,9 @@ export const settled = (): Promise<void> => new Promise((resolve) => setImmediat
 export class VirtualTime {
   /** Milliseconds since the history began. */
   now = 0;
-  /** How many timers have run. */
-  ran = 0;
   readonly #random: Random;
-  readonly #heap: Timer[] = [];
+  /** The next one first. */
+  readonly #timers: Timer[] = [];
   constructor(random: Random) {
     this.#random = random;
     present = this;
@@ -55,54 +52,32 @@ export class VirtualTime {
   /** Does work after a time. @returns takes it back */
   after(milliseconds: number, work: Work): () => void {
     const timer: Timer = { at: this.now + Math.max(0, milliseconds), order: this.#random.next(), work };
-    const heap = this.#heap;
-    let index = heap.push(timer) - 1;
-    for (let above = (index - 1) >> 1; index > 0; index = above, above = (index - 1) >> 1) {
-      const parent = heap[above];
-      if (parent === undefined || !isBefore(timer, parent)) break;
-      heap[index] = parent;
-      heap[above] = timer;
-    }
+    const timers = this.#timers;
+    const before = timers.findLastIndex(
+      ({ at, order }) => at < timer.at || (at === timer.at && order < timer.order),
+    );
+    timers.splice(before + 1, 0, timer);
     return () => {
-      timer.work = undefined;
+      const index = timers.indexOf(timer);
+      if (index !== -1) timers.splice(index, 1);
     };
-  }
-
-  #shift(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let index = 0;
-    for (;;) {
-      let below = 2 * index + 1;
-      const [left, right] = [heap[below], heap[below + 1]];
-      if (left === undefined) break;
-      if (right !== undefined && isBefore(right, left)) below += 1;
-      const child = heap[below];
-      if (child === undefined || !isBefore(child, last)) break;
-      heap[index] = child;
-      index = below;
-    }
-    heap[index] = last;
   }
 
   /** Lets time pass. @param isDone - ends it earlier */
   async advance(milliseconds: number, isDone: () => boolean = () => false): Promise<void> {
     const end = this.now + milliseconds;
     await settled();
-    for (;;) {
-      if (isDone()) return;
-      const next = this.#heap[0];
-      if (next === undefined || next.at > end) break;
-      this.#shift();
-      const { work } = next;
-      if (work === undefined) continue;
+    while (!isDone()) {
+      const [next] = this.#timers;
+      if (next === undefined || next.at > end) {
+        this.now = end;
+        return;
+      }
+      this.#timers.shift();
       this.now = Math.max(this.now, next.at);
-      this.ran += 1;
-      await work();
+      await next.work();
       await settled();
     }
-    this.now = end;
   }
 }
 
@@ -114,35 +89,28 @@ export interface Life {
   isOver: boolean;
 }
 
-function sleep(
-  after: VirtualTime['after'],
-  life: Life,
-  milliseconds: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = () => {
-      stop();
-      if (!life.isOver) reject(new DOMException('The operation was aborted', 'AbortError'));
-    };
-    const stop = after(milliseconds, () => {
-      signal?.removeEventListener('abort', fail);
-      resolve();
+/** @param life - a process that is over does not hear that its wait was aborted */
+const createSleep =
+  (after: VirtualTime['after'], life: Life): Clock['sleep'] =>
+  (milliseconds, { signal } = {}) =>
+    new Promise((resolve, reject) => {
+      const abort = () => {
+        stop();
+        if (!life.isOver) reject(new DOMException('The operation was aborted', 'AbortError'));
+      };
+      const stop = after(milliseconds, () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      });
+      if (signal?.aborted === true) abort();
+      else signal?.addEventListener('abort', abort, { once: true });
     });
-    if (signal?.aborted === true) fail();
-    else signal?.addEventListener('abort', fail, { once: true });
-  });
-}
 
 let present: VirtualTime | undefined;
 /** Stands in for that of node:timers/promises below src/store, in the present history. @public */
-export async function setTimeout(
-  milliseconds: number,
-  _: undefined,
-  { signal }: { readonly signal?: AbortSignal } = {},
-): Promise<void> {
+export async function setTimeout(milliseconds: number, _: undefined, options?: SleepOptions): Promise<void> {
   const time = present;
-  if (time !== undefined) await sleep(time.after.bind(time), { isOver: false }, milliseconds, signal);
+  if (time !== undefined) await createSleep(time.after.bind(time), { isOver: false })(milliseconds, options);
 }
 
 /**
@@ -170,16 +138,13 @@ export function createReplicaClock(
     random: () => random.next(),
     after,
     every(milliseconds, work) {
-      let stop: () => void;
       const again = (): void => {
-        stop = after(milliseconds, () => {
-          again();
-          work();
-        });
+        stop = after(milliseconds, again);
+        work();
       };
-      again();
+      let stop = after(milliseconds, again);
       return () => stop();
     },
-    sleep: (milliseconds, { signal } = {}) => sleep(after, life, milliseconds, signal),
+    sleep: createSleep(after, life),
   };
 }
