@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, unlinkSync, writeFileSync 
 import { join } from 'node:path';
 import { openDocuments } from '../../src/store/documents.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
-import { type DiskUser, openedBy, openSqlite } from './sqlite.ts';
+import { type DiskUser, openSqlite } from './sqlite.ts';
 import { EPOCH } from './virtual-time.ts';
 
 /** The ledger, its log, and the witness that says how new it is. */
@@ -21,7 +21,6 @@ export class Disk {
   readonly url: string;
   /** How many power cuts are to come: for them the state at the last sync is kept. */
   #powerCuts: number;
-  readonly #processes = new Set<DiskUser>();
   #synced: Files = {};
   #copy: Buffer | undefined;
 
@@ -58,18 +57,12 @@ export class Disk {
     for (const file of files) if (existsSync(this.#path(file))) unlinkSync(this.#path(file));
   }
 
-  open<T>(user: DiskUser, work: () => T): T {
-    this.#processes.add(user);
-    return openedBy(user, work);
-  }
   /** Keeps the files as they would be after a power cut from now on. */
   save(): void {
     if (this.#powerCuts > 0) this.#synced = this.#read();
   }
   /** Closes what an ended process has open, without what SQLite does at the end. */
-  end(user: DiskUser): void {
-    this.#processes.delete(user);
-    const isLast = ![...this.#processes].some(({ isOver }) => !isOver);
+  end(user: DiskUser, isLast: boolean): void {
     const before = isLast ? this.#read() : {};
     for (const close of user.open) close();
     // Closing the last one has moved the log into the file, which the end of a process does not do.
@@ -100,12 +93,5 @@ export class Disk {
   restore(isClean: boolean): void {
     const { log, ...files } = this.#read();
     this.#write({ ...files, log: isClean ? undefined : log, ledger: this.#copy });
-  }
-  /** Ends what is open; the next history has other files. */
-  close(): void {
-    for (const user of this.#processes) {
-      user.isOver = true;
-      for (const close of user.open) close();
-    }
   }
 }

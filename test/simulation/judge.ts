@@ -1,6 +1,6 @@
 // Judges a history from outside: what callers were told against what the service really has.
 import type { Asked, History } from './history.ts';
-import { ONLY_REDIS } from './plan.ts';
+import { EVENTS } from './plan.ts';
 import type { SentToBatch, TrueBatch } from './service.ts';
 
 export interface Violation {
@@ -183,8 +183,10 @@ function sendsWhenLost(history: History): string | undefined {
 }
 
 function pollsTooOften(history: History): string | undefined {
-  const { service, plan, hasClockSet, asked, powerCutAt, stoppedAt, filesLostAt } = history;
-  const isStoreTroubled = plan.storeTrouble > 0 || plan.events.some(({ kind }) => ONLY_REDIS.includes(kind));
+  const { service, plan, asked, powerCutAt, stoppedAt, filesLostAt } = history;
+  const isStoreTroubled =
+    plan.storeTrouble > 0 || plan.events.some(({ kind }) => EVENTS[kind].store === 'redis');
+  const hasClockSet = plan.events.some(({ kind }) => kind === 'set clock');
   if (plan.trouble > 0 || hasClockSet || isStoreTroubled) return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
   // A refusal that ended an earlier subscription is asked again for a new one.

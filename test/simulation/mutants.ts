@@ -1,6 +1,6 @@
 // Faults that the gateway had once, or could have. The simulator finds each, and shrank what it
 // found to the events that stand here.
-import { createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
+import { createEvent, createPlan, type Event, type Plan, type StoreKind } from './plan.ts';
 
 /** A fault in the gateway. */
 export interface Fault {
@@ -24,11 +24,7 @@ interface Mutant extends Fault {
   readonly events: readonly Event[];
 }
 
-const at = (gapMs: number, replica = 0) => ({ gapMs, replica });
-const submit = (gapMs: number, more: Partial<Extract<Event, { kind: 'submit' }>> = {}): Event => ({
-  ...{ ...at(gapMs), kind: 'submit', caller: 'ada', key: 0, variant: 0, fate: 'ok' },
-  ...{ receiver: null, leavesMs: null, ...more },
-});
+const submit = (gapMs: number, more: Partial<Event> = {}): Event => createEvent('submit', { gapMs, ...more });
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -36,12 +32,7 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 105,
     file: 'src/store/ledger/mark.ts',
     replacements: [['return newest < known.newest ?', 'return newest < known.newest - 2_000 ?']],
-    events: [
-      { ...at(0), kind: 'back up' },
-      submit(0),
-      { ...at(1_000), kind: 'restore', isClean: true, isKilled: true, accepts: false },
-      submit(0),
-    ],
+    events: [createEvent('back up'), submit(0), createEvent('restore', { gapMs: 1_000 }), submit(0)],
   },
   {
     name: 'one former secret',
@@ -50,8 +41,8 @@ export const MUTANTS: readonly Mutant[] = [
     replacements: [['[] : formerSecrets(secrets).map(', '[] : formerSecrets(secrets).slice(-1).map(']],
     events: [
       submit(0),
-      { ...at(300), kind: 'rotate secret' },
-      { ...at(0), kind: 'rotate secret' },
+      createEvent('rotate secret', { gapMs: 300 }),
+      createEvent('rotate secret'),
       submit(0),
     ],
   },
@@ -79,11 +70,7 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 128,
     file: 'src/store/lease.ts',
     replacements: [['expected: heldVersion(), lifetimeMs }', 'expected: heldVersion(), lifetimeMs: 1e12 }']],
-    events: [
-      submit(0, { receiver: 'ok' }),
-      { ...at(6_000), kind: 'kill', effects: 0 },
-      { ...at(0), kind: 'start' },
-    ],
+    events: [submit(0, { receiver: 'ok' }), createEvent('kill', { gapMs: 6_000 }), createEvent('start')],
   },
   {
     name: 'mark not read after a reconnect',
@@ -91,7 +78,11 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 140,
     file: 'src/store/ledger/redis-ledger.ts',
     replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
-    events: [submit(50_000), { ...at(300), kind: 'restart store', lostMs: 1_000 }, submit(0, { key: null })],
+    events: [
+      submit(50_000),
+      createEvent('restart store', { gapMs: 300, lostMs: 1_000 }),
+      submit(0, { key: null }),
+    ],
   },
   {
     name: 'clock of Redis believed',
@@ -102,7 +93,7 @@ export const MUTANTS: readonly Mutant[] = [
       ['leastAheadMs + monotonic() + MAX_JUMP_MS', 'Number.MAX_SAFE_INTEGER'],
       ['if (hasJumped || isAheadOfAll) return true;', 'void [hasJumped, isAheadOfAll];'],
     ],
-    events: [submit(0), { ...at(300, 2), kind: 'set clock', hours: 24 * 40 }, submit(0)],
+    events: [submit(0), createEvent('set clock', { gapMs: 300, replica: 2, hours: 24 * 40 }), submit(0)],
   },
   {
     name: 'replicas not waited for',
@@ -113,8 +104,8 @@ export const MUTANTS: readonly Mutant[] = [
     replacements: [['await waitTogether();', '']],
     events: [
       submit(300),
-      { ...at(80), kind: 'kill', effects: 0 },
-      { ...at(0), kind: 'fail over', end: 'closed', rejoinMs: 100 },
+      createEvent('kill', { gapMs: 80 }),
+      createEvent('fail over', { end: 'closed', rejoinMs: 100 }),
       submit(6_000, { replica: 1 }),
     ],
   },
@@ -123,7 +114,7 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 157,
     file: 'src/progress/webhook-store.ts',
     replacements: [[', isListed: true, isDurable: true }', ', isListed: true }']],
-    events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
+    events: [submit(0, { receiver: 'ok' }), createEvent('cut power', { gapMs: 300 })],
   },
   {
     name: 'webhook due by the clock of another replica',
@@ -131,11 +122,11 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/progress/webhooks.ts',
     replacements: [['Math.min(longestWaitMs(pending), ', '(']],
     events: [
-      { ...at(0), kind: 'set clock', hours: 2 },
+      createEvent('set clock', { hours: 2 }),
       submit(0, { receiver: 'ok' }),
-      { ...at(300), kind: 'kill', effects: 0 },
-      { ...at(0), kind: 'set clock', hours: -2 },
-      { ...at(0), kind: 'start' },
+      createEvent('kill', { gapMs: 300 }),
+      createEvent('set clock', { hours: -2 }),
+      createEvent('start'),
     ],
   },
   {
@@ -145,8 +136,8 @@ export const MUTANTS: readonly Mutant[] = [
     replacements: [['if (!isDone && token !== undefined) tokens', 'if (signal.aborted && isDone) tokens']],
     events: [
       ...[0, 0, 0, 0, 0].map(() => submit(0, { key: null, receiver: 'ok' })),
-      { ...at(19_983), kind: 'stall store', stallMs: 3_000 },
-      { ...at(6_000), kind: 'list', caller: 'bob' },
+      createEvent('stall store', { gapMs: 19_983, stallMs: 3_000 }),
+      createEvent('list', { gapMs: 6_000, caller: 'bob' }),
     ],
   },
   {
@@ -159,9 +150,9 @@ export const MUTANTS: readonly Mutant[] = [
       ],
     ],
     events: [
-      { ...at(0), kind: 'list', caller: 'ada' },
+      createEvent('list', { caller: 'ada' }),
       submit(100, { receiver: 'ok', replica: 1 }),
-      { ...at(2_500, 1), kind: 'stop' },
+      createEvent('stop', { gapMs: 2_500, replica: 1 }),
     ],
   },
 ];

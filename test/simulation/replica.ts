@@ -23,6 +23,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createRequestRecord } from '../../src/telemetry/request-record.ts';
 import { createTelemetry } from '../../src/telemetry/telemetry.ts';
 import { createHostLimiters } from '../../src/upstream/http/host-limiter.ts';
+import type { Plan } from './plan.ts';
 import { Network, SERVICE_URL, type Service } from './service.ts';
 import type { DiskUser } from './sqlite.ts';
 import { createReplicaClock } from './virtual-time.ts';
@@ -80,16 +81,12 @@ function document(text: string): DocumentNode {
 
 export interface ReplicaOptions {
   readonly process: Process;
-  readonly service: Service;
   readonly secrets: Secrets;
-  /** Whether all callers use one key of the service. */
-  readonly isShared: boolean;
-  readonly hasWebhooks: boolean;
+  readonly plan: Plan;
+  readonly service: Service;
   readonly ledgerUrl: string;
   readonly skew: () => number;
   readonly storeNow: (() => number) | undefined;
-  /** Opens the stores. */
-  readonly open: <T>(work: () => T) => T;
 }
 
 /** A request of a caller. */
@@ -114,17 +111,16 @@ export class Replica {
   isServing = false;
 
   /** @throws Error when the store cannot be opened */
-  constructor(options: ReplicaOptions) {
-    const { process, service, secrets, isShared, ledgerUrl, skew, storeNow } = options;
+  constructor({ process, secrets, plan, service, ledgerUrl, skew, storeNow }: ReplicaOptions) {
     const clock = createReplicaClock(service.time, service.random, process, skew, storeNow);
     const config: Config = {
-      ...configs[isShared ? 'shared' : 'own'],
+      ...configs[plan.isShared ? 'shared' : 'own'],
       ...{
         LEDGER_URL: ledgerUrl,
         GATEWAY_SECRET: secrets.current,
         GATEWAY_SECRET_PREVIOUS: [...secrets.previous],
       },
-      ...(options.hasWebhooks ? {} : { WEBHOOK_HOSTS: [] }),
+      ...(plan.hasWebhooks ? {} : { WEBHOOK_HOSTS: [] }),
     };
     // Handlers of undici's own kind are wrapped by a composed dispatcher.
     const network = new Network(service, process).compose((next) => next);
@@ -139,7 +135,7 @@ export class Replica {
     this.#config = config;
     this.#after = clock.after;
     this.#connections = connectUpstream(given, limiters, telemetry);
-    this.#shared = options.open(() => createServices(given, telemetry, this.#connections, secrets.current));
+    this.#shared = createServices(given, telemetry, this.#connections, secrets.current);
     const authenticate = async (): Promise<Caller> => {
       throw new Error('streams of this world ask once');
     };
