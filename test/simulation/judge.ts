@@ -1,7 +1,7 @@
 // Judges a history from outside: what callers were told against what the service really has.
 import type { Asked, History } from './history.ts';
 import { EVENTS } from './plan.ts';
-import type { SentToBatch, TrueBatch } from './service.ts';
+import type { Sent, SentToBatch, TrueBatch } from './service.ts';
 
 export interface Violation {
   /** The promise that was broken; README.md lists them. */
@@ -23,8 +23,8 @@ type Rule = (history: History) => string | undefined;
 
 const submissions = ({ asked }: History): Asked[] => asked.filter(({ kind }) => kind === 'submit');
 
-/** The submission of a batch. */
-const sender = ({ asked }: History, { requestId }: Pick<TrueBatch, 'requestId'>): Asked | undefined =>
+/** The request that had something sent to the service. */
+const sender = ({ asked }: History, { requestId }: Pick<Sent, 'requestId'>): Asked | undefined =>
   asked.find(({ id }) => id === requestId);
 
 /** Whether what the ledger knew at a time was given up at a later one. */
@@ -36,11 +36,12 @@ function paidTwice(history: History): string | undefined {
   for (const batch of history.service.batches.values()) {
     const by = sender(history, batch);
     if (by === undefined) return `${batch.id} was sent by no request`;
-    const before = byKey.get(by.key === null ? by.id : `${by.caller} ${by.key}`) ?? [];
+    const key = by.key === null ? by.id : `${by.caller} ${by.key}`;
+    const before = byKey.get(key) ?? [];
     const again = before.find(({ at }) => batch.at - at < RETENTION_MS && !isGivenUp(history, at, batch.at));
     if (again !== undefined)
       return `${by.key ?? by.id} of ${by.caller} was paid twice: ${again.id} and ${batch.id}`;
-    byKey.set(by.key === null ? by.id : `${by.caller} ${by.key}`, [...before, batch]);
+    byKey.set(key, [...before, batch]);
   }
   return undefined;
 }
@@ -67,45 +68,47 @@ function lie(history: History): string | undefined {
   return undefined;
 }
 
+const isSameKey = (one: Asked, other: Asked): boolean => one.caller === other.caller && one.key === other.key;
+
 /** The answer to one submission has to hold for the next ones with its key. */
 function forgets(history: History): string | undefined {
+  const { filesLostAt } = history;
   const all = submissions(history).filter(({ key }) => key !== null);
   for (const [index, later] of all.entries()) {
     const { told } = later;
-    if (told === undefined || told.type === 'cut' || told.type === 'error' || told.type === 'Refused')
-      continue;
-    const before = all
-      .slice(0, index)
-      .filter((one) => one.caller === later.caller && one.key === later.key && one.input === later.input)
-      .filter(
-        (one) => (one.told?.at ?? Number.POSITIVE_INFINITY) <= later.at && later.at - one.at < RETENTION_MS,
-      )
-      .filter(
-        (one) =>
-          !isGivenUp(history, one.at, told.at) &&
-          // A copy that was put back may not know it.
-          !history.filesLostAt.some((at) => at >= one.at && at <= told.at),
-      );
+    if (told === undefined || ['cut', 'error', 'Refused'].includes(told.type)) continue;
     // A store may still lose an outcome of which one caller was told that it is not remembered.
-    const isSame = (one: Asked) => one.caller === later.caller && one.key === later.key;
-    if (all.some((one) => isSame(one) && one.told?.warnings.includes('NOT_REMEMBERED'))) continue;
-    const known = before.find((one) => one.told?.type === 'FoldSubmitted');
+    if (all.some((one) => isSameKey(one, later) && one.told?.warnings.includes('NOT_REMEMBERED'))) continue;
+    const known = all.slice(0, index).find(
+      (one) =>
+        isSameKey(one, later) &&
+        one.input === later.input &&
+        one.told?.type === 'FoldSubmitted' &&
+        one.told.at <= later.at &&
+        later.at - one.at < RETENTION_MS &&
+        !isGivenUp(history, one.at, told.at) &&
+        // A copy that was put back may not know it.
+        !filesLostAt.some((at) => at >= one.at && at <= told.at),
+    );
     const batchId = known?.told?.batchIds[0];
     if (batchId !== undefined && told.batchIds[0] !== batchId)
       return `${known?.id} was told of ${batchId}, and ${later.id} with the same key ${told.type} ${told.batchIds}`;
   }
-  // A key that was only ever refused is free. Redis may not have heard that it is.
+  return undefined;
+}
+
+/** A key that was only ever refused is free. Redis may not have heard that it is. */
+function keepsRefused(history: History): string | undefined {
   if (history.plan.store === 'redis') return undefined;
+  const all = submissions(history).filter(({ key }) => key !== null);
   for (const last of all) {
-    if (last.told?.type !== 'OutcomeUnknown') continue;
-    const others = all.filter(
-      (one) =>
-        one !== last && one.caller === last.caller && one.key === last.key && one.at <= (last.told?.at ?? 0),
-    );
-    const isFree = others.every(({ told }) => told?.type === 'Refused' || told?.type === 'InvalidInput');
+    const { told } = last;
+    if (told?.type !== 'OutcomeUnknown') continue;
+    const others = all.filter((one) => one !== last && isSameKey(one, last) && one.at <= told.at);
+    const isFree = others.every((one) => ['Refused', 'InvalidInput'].includes(one.told?.type ?? ''));
     const hasSent = history.service.submits.some(({ requestId }) => requestId === last.id);
     // A copy that was put back may have it as it was while a request was on its way.
-    const isOld = history.filesLostAt.some((at) => at <= (last.told?.at ?? 0));
+    const isOld = history.filesLostAt.some((at) => at <= told.at);
     if (isFree && !hasSent && !isOld)
       return `every use of ${last.key} was refused, and ${last.id} was told that its outcome is unknown`;
   }
@@ -131,23 +134,21 @@ function mixes(history: History): string | undefined {
   const { asked, service, plan } = history;
   const owner = (batchId: string) => {
     const batch = service.batches.get(batchId);
-    return batch && sender(history, batch)?.caller;
+    return batch && sender(history, batch);
   };
   for (const { told, caller, id, kind } of asked)
-    for (const batchId of told?.batchIds ?? [])
-      if (owner(batchId) !== undefined && owner(batchId) !== caller)
-        return `${id} (${kind} of ${caller}) was shown ${batchId} of ${owner(batchId)}`;
+    for (const batchId of told?.batchIds ?? []) {
+      const by = owner(batchId)?.caller;
+      if (by !== undefined && by !== caller)
+        return `${id} (${kind} of ${caller}) was shown ${batchId} of ${by}`;
+    }
   for (const { requestId, batchId } of service.cancels) {
-    const by = asked.find(({ id }) => id === requestId);
-    if (plan.isShared && by?.caller !== owner(batchId))
-      return `${by?.caller} cancelled ${batchId} of ${owner(batchId)}`;
+    const by = sender(history, { requestId })?.caller;
+    if (plan.isShared && by !== owner(batchId)?.caller)
+      return `${by} cancelled ${batchId} of ${owner(batchId)?.caller}`;
   }
-  for (const { url, batchId } of service.received) {
-    const batch = service.batches.get(batchId);
-    if (batch === undefined || sender(history, batch)?.url !== url)
-      return `a webhook of ${batchId} went to ${url}`;
-  }
-  return undefined;
+  const wrong = service.received.find(({ url, batchId }) => owner(batchId)?.url !== url);
+  return wrong && `a webhook of ${wrong.batchId} went to ${wrong.url}`;
 }
 
 function owesWebhook(history: History): string | undefined {
@@ -173,13 +174,11 @@ function owesWebhook(history: History): string | undefined {
 }
 
 function sendsWhenLost(history: History): string | undefined {
-  const { losses, service, asked } = history;
-  for (const { requestId } of service.submits) {
-    const by = asked.find(({ id }) => id === requestId);
-    if (by !== undefined && by.key !== null && losses.some(({ from, to }) => by.at > from && by.at < to))
-      return `${by.id} was sent with a key, and the ledger had lost keys`;
-  }
-  return undefined;
+  const senders = history.service.submits.map((submit) => sender(history, submit));
+  const wrong = senders.find(
+    (by) => by && by.key !== null && history.losses.some(({ from, to }) => by.at > from && by.at < to),
+  );
+  return wrong && `${wrong.id} was sent with a key, and the ledger had lost keys`;
 }
 
 function pollsTooOften(history: History): string | undefined {
@@ -207,16 +206,16 @@ function pollsTooOften(history: History): string | undefined {
   return undefined;
 }
 
-function waits(history: History): string | undefined {
-  if (history.isStuck !== undefined) return history.isStuck;
-  const waiting = history.asked.find(({ told, kind }) => told === undefined && kind !== 'watch');
-  return waiting && `${waiting.id} was never answered`;
+function waits({ isStuck, asked }: History): string | undefined {
+  const waiting = asked.find(({ told, kind }) => told === undefined && kind !== 'watch');
+  return isStuck ?? (waiting && `${waiting.id} was never answered`);
 }
 
 const RULES: readonly (readonly [Violation['rule'], Rule])[] = [
   ['a', paidTwice],
   ['b', lie],
   ['b', forgets],
+  ['b', keepsRefused],
   ['c', confuses],
   ['d', mixes],
   ['e', owesWebhook],

@@ -17,9 +17,6 @@ export function openRedis(...[url, onError, onReconnected]: Parameters<typeof re
 }
 
 let server: Promise<RedisClientType> | undefined;
-/** Scripts by their digests, and those that the server has. */
-const texts = new Map<string, string>();
-const loaded = new Set<string>();
 
 /** The socket of the server, in which each thread has a database. */
 export const redisSocket = (folder: string): string => join(folder, 'redis');
@@ -92,8 +89,8 @@ export class RedisStore {
   #log: Written[] = [];
   readonly #followerCount: number;
   #followers: Follower[] = [];
-  /** Digests of scripts that this host has. */
-  readonly #scripts = new Set<string>();
+  /** The scripts that this host has, by their digests. */
+  readonly #scripts = new Map<string, string>();
   readonly #links = new Set<Link>();
   #stalledUntil = 0;
   /** Failovers, restarts and stalls so far. */
@@ -281,19 +278,13 @@ export class RedisStore {
     if (name === 'ROLE')
       return { value: ['master', 0, this.#followers.filter(({ isConnected }) => isConnected).map(() => [])] };
     const isScript = name === 'EVAL' || name === 'EVALSHA';
-    let digest = '';
-    if (isScript) {
-      digest = name === 'EVALSHA' ? script : createHash('sha1').update(script).digest('hex');
-      if (name === 'EVAL') texts.set(digest, script);
-      if (name === 'EVALSHA' && !this.#scripts.has(digest))
-        return { error: new ErrorReply('NOSCRIPT No matching script.') };
-      this.#scripts.add(digest);
-    }
-    const text = texts.get(digest) ?? '';
+    if (name === 'EVAL') this.#scripts.set(createHash('sha1').update(script).digest('hex'), script);
+    const text = name === 'EVALSHA' ? this.#scripts.get(script) : script;
+    if (text === undefined) return { error: new ErrorReply('NOSCRIPT No matching script.') };
     // The time is that of the server at this moment.
     const place = isScript ? 3 + Number(count) : -1;
     const rest = given.map((arg, i) => (i === place && /^\d{13}$/.test(arg) ? String(this.now()) : arg));
-    const args = isScript ? ['EVALSHA', digest, ...rest.slice(2)] : rest;
+    const args = isScript ? ['EVAL', text, ...rest.slice(2)] : rest;
     const reply = await this.#ask(args);
     const isWrite = isScript ? WRITES.test(text) : name === 'SET' || name === 'HSET';
     if (isWrite && 'value' in reply) {
@@ -302,21 +293,16 @@ export class RedisStore {
     }
     if (!('value' in reply) || !Array.isArray(reply.value)) return reply;
     // The order in a set is another one in each server.
-    if (text.includes('SMEMBERS')) reply.value.sort();
+    if (isScript && text.includes('SMEMBERS')) reply.value.sort();
     if (name === 'SCAN' && Array.isArray(reply.value[1])) reply.value[1].sort();
     return reply;
   }
   /** Asks the real server. */
-  async #ask(args: readonly string[]): Promise<Reply> {
-    const [name, digest = '', ...rest] = args;
-    const isNew = name === 'EVALSHA' && !loaded.has(digest);
-    if (isNew) loaded.add(digest);
-    try {
-      const sent = isNew ? ['EVAL', texts.get(digest) ?? '', ...rest] : args;
-      return { value: await this.#server.sendCommand(sent) };
-    } catch (error) {
-      return { error: error instanceof Error ? error : new Error(String(error)) };
-    }
+  #ask(args: readonly string[]): Promise<Reply> {
+    return this.#server.sendCommand(args).then(
+      (value) => ({ value }),
+      (error: Error) => ({ error }),
+    );
   }
 
   /** How much of the log a follower has. */
@@ -360,8 +346,8 @@ export class RedisStore {
     const log = this.#log;
     await this.#restart(kept, 'gone', false);
     if (kept.length === log.length) return undefined;
-    const runs = ({ args: [, digest = ''], isAnswered }: Written, text: string) =>
-      isAnswered && texts.get(digest)?.includes(text) === true;
+    const runs = ({ args: [, script = ''], isAnswered }: Written, text: string) =>
+      isAnswered && script.includes(text);
     const knowing = log.filter((one) => runs(one, 'newest'));
     const claims = log.slice(kept.length).filter((one) => runs(one, "'pending', 'hash'"));
     return {
