@@ -19,7 +19,7 @@ interface Mutant extends Fault {
   /** Decides how far followers are behind; 0 when absent. */
   readonly planSeed?: number;
   /** The first seed in which a search found it. */
-  readonly seed?: number;
+  readonly seed: number;
   /** A history in which the fault breaks a promise. */
   readonly events: readonly Event[];
 }
@@ -98,6 +98,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'replicas not waited for',
     store: 'redis',
+    seed: 375,
     followers: 1,
     planSeed: 17,
     file: 'src/store/ledger/replication.ts',
@@ -132,6 +133,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'token forgotten with the lease',
     store: 'redis',
+    seed: 94,
     file: 'src/progress/webhooks.ts',
     replacements: [['if (!isDone && token !== undefined) tokens', 'if (signal.aborted && isDone) tokens']],
     events: [
@@ -142,6 +144,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'token only for known webhooks',
+    seed: 31,
     file: 'src/progress/webhooks.ts',
     replacements: [
       [

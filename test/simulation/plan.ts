@@ -236,11 +236,37 @@ export function createPlan(seed: number, store: StoreKind = 'sqlite'): Plan {
     const kill = draw('kill', () => ({}));
     return [...before, wrong, sent, kill, right, draw('start')];
   }
+  /** A failover just after a process has written and ended, which alone knows what was written. */
+  function drawFailOver(): Event[] {
+    if (!wanted.has('fail over') || random.chance(0.5)) return [];
+    const sent = drawPlainSubmit(300);
+    const kill = draw('kill', () => ({ gapMs: 50 + random.below(100), replica: sent.replica }));
+    return [sent, kill, { ...draw('fail over'), gapMs: 0 }];
+  }
+  /** A webhook is begun last of all, and its lease is lost: its replica ends, or Redis hangs. */
+  function drawLostLease(): Event[] {
+    if (!hasWebhooks || random.chance(0.7)) return [];
+    const sent = { receiver: 'ok', key: null };
+    if (!hasRedis || random.chance(0.5)) {
+      const replica = replicas - 1;
+      const end = random.pick<EventKind>(['kill', 'stop']);
+      const order = [createEvent('list'), createEvent('submit', { ...sent, replica, gapMs: 100 })];
+      return [...order, createEvent(end, { replica, gapMs: random.below(5_000) })];
+    }
+    // Leases are renewed 20 s after the start.
+    const hang = createEvent('stall store', { gapMs: 19_975 + random.below(30), stallMs: 3_000 });
+    const submit = createEvent('submit', sent);
+    const last = createEvent('list', { caller: 'bob', gapMs: 3_000 });
+    return [createEvent('kill'), createEvent('start'), submit, submit, hang, last];
+  }
   return {
     ...{ seed, store, replicas, hasWebhooks, isShared: random.chance(0.25) },
     trouble: random.chance(0.3) ? 0.15 : 0,
     followers: hasRedis ? random.pick([0, 1, 1, 2]) : 0,
     storeTrouble: hasRedis && random.chance(0.5) ? 0.05 : 0,
-    events: [...Array.from({ length: 4 + random.below(12) }, drawAny), ...drawRestore(), ...drawWrongClock()],
+    events: [
+      ...Array.from({ length: 4 + random.below(12) }, drawAny),
+      ...[...drawRestore(), ...drawWrongClock(), ...drawFailOver(), ...drawLostLease()],
+    ],
   };
 }
