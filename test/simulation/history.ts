@@ -129,6 +129,7 @@ export class History {
   /** Why nothing serves in the end. */
   isStuck: string | undefined;
   readonly #time: VirtualTime;
+  readonly #ledgerUrl: string;
   readonly #disk: Disk | undefined;
   readonly #redis: RedisStore | undefined;
   readonly #slots: (Replica | undefined)[] = [];
@@ -142,6 +143,7 @@ export class History {
   constructor(plan: Plan, time: VirtualTime, random: Random, store: Disk | RedisStore) {
     this.plan = plan;
     this.#time = time;
+    this.#ledgerUrl = store.url;
     this.#disk = store instanceof Disk ? store : undefined;
     this.#redis = store instanceof RedisStore ? store : undefined;
     if (this.#redis !== undefined) this.#redis.trouble = plan.storeTrouble;
@@ -149,9 +151,6 @@ export class History {
     this.service.trouble = plan.trouble;
   }
 
-  get #ledgerUrl(): string {
-    return (this.#redis ?? this.#disk)?.url ?? '';
-  }
   #skewMs(slot: number): number {
     return this.#skewsMs[this.#redis === undefined ? 0 : slot] ?? 0;
   }
@@ -280,18 +279,16 @@ export class History {
     const knowers = this.#knowers(loss);
     this.filesLostAt.push(from);
     this.givenUp.push(unnoticed);
-    const look = (eventCount: number) => {
-      if (!knowers.some(({ isOver }) => !isOver)) return;
-      if (eventCount === redis.eventCount && !redis.isStalled) {
+    const look = () => {
+      const { eventCount } = redis;
+      this.#time.after(NOTICE_MS, () => {
+        if (!knowers.some(({ isOver }) => !isOver)) return;
+        if (eventCount !== redis.eventCount || redis.isStalled) return look();
         unnoticed.to = this.#time.now;
         this.losses.push({ from: this.#time.now, to: Number.POSITIVE_INFINITY });
-      } else lookLater();
+      });
     };
-    const lookLater = () => {
-      const { eventCount } = redis;
-      this.#time.after(NOTICE_MS, () => look(eventCount));
-    };
-    lookLater();
+    look();
   }
   async #accept(): Promise<void> {
     const process = this.#createProcess('operator');
@@ -577,7 +574,7 @@ export async function playHistory(plan: Plan, folder: string, thread: number): P
   const store =
     plan.store === 'sqlite'
       ? new Disk(join(folder, String(thread)), powerCuts)
-      : await RedisStore.open(folder, thread, time, random, plan.followers);
+      : new RedisStore(folder, thread, time, random, plan.followers);
   const history = new History(plan, time, random, store);
   try {
     for (let replica = 0; replica < plan.replicas; replica += 1)

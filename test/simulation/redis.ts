@@ -7,7 +7,7 @@ import { ClientOfflineError, createClient, ErrorReply, type RedisClientType } fr
 import * as real from '../../src/store/redis-connection.ts';
 import type { Effects } from './service.ts';
 import { presentOpener } from './sqlite.ts';
-import { EPOCH, type Life, type Random, type VirtualTime } from './virtual-time.ts';
+import { createReplicaClock, EPOCH, type Life, type Random, type VirtualTime } from './virtual-time.ts';
 
 export * from '../../src/store/redis-connection.ts';
 
@@ -16,16 +16,17 @@ export function openRedis(...[url, onError, onReconnected]: Parameters<typeof re
   return real.openRedis(url, onError, onReconnected, presentOpener()?.redis);
 }
 
-let server: Promise<RedisClientType> | undefined;
+/** The connection of this thread to the server. */
+let server: RedisClientType | undefined;
 
 /** The socket of the server, in which each thread has a database. */
 export const redisSocket = (folder: string): string => join(folder, 'redis');
 
-const connectServer = (folder: string, database: number): Promise<RedisClientType> => {
-  const socket = { path: redisSocket(folder), tls: false } as const;
-  server ??= (createClient({ socket, database }) as RedisClientType).connect();
-  return server;
-};
+function connectServer(folder: string, database: number): RedisClientType {
+  const client = createClient({ socket: { path: redisSocket(folder), tls: false }, database });
+  void client.connect();
+  return client as RedisClientType;
+}
 
 type Reply = { readonly value: unknown } | { readonly error: Error };
 
@@ -96,25 +97,14 @@ export class RedisStore {
   /** Failovers, restarts and stalls so far. */
   eventCount = 0;
 
-  constructor(time: VirtualTime, random: Random, redis: RedisClientType, followers: number) {
+  constructor(folder: string, thread: number, time: VirtualTime, random: Random, followers: number) {
+    server ??= connectServer(folder, thread);
+    this.#server = server;
     this.#time = time;
     this.#random = random;
-    this.#server = redis;
     this.#followerCount = followers;
-  }
-
-  static async open(
-    folder: string,
-    thread: number,
-    time: VirtualTime,
-    random: Random,
-    followers: number,
-  ): Promise<RedisStore> {
-    const redis = await connectServer(folder, thread);
-    await redis.sendCommand(['FLUSHDB']);
-    const store = new RedisStore(time, random, redis, followers);
-    store.addFollowers();
-    return store;
+    this.addFollowers();
+    void this.#ask(['FLUSHDB']);
   }
 
   now(): number {
@@ -126,21 +116,17 @@ export class RedisStore {
 
   /** Gives a process its clock and its clients. */
   createPlatform(process: Life & Effects): real.RedisPlatform {
-    const after = (milliseconds: number, work: () => void) =>
-      this.#time.after(milliseconds, () => {
-        if (!process.isOver) work();
-      });
-    return {
-      clock: { after, random: () => this.#random.next() },
-      createClient: (url, reconnectMs) => this.#createClient(url, reconnectMs, process, after),
-    };
+    const clock = createReplicaClock(this.#time, this.#random, process, () => 0);
+    const createClient = (url: string, reconnectMs: (tries: number) => number) =>
+      this.#createClient(url, reconnectMs, process, clock);
+    return { clock, createClient };
   }
 
   #createClient(
     url: string,
     reconnectMs: (tries: number) => number,
     process: Life & Effects,
-    after: (milliseconds: number, work: () => void) => void,
+    { after }: real.RedisPlatform['clock'],
   ): RedisClientType {
     const client = createClient({ url }) as RedisClientType;
     let link: Link | undefined;
@@ -165,7 +151,10 @@ export class RedisStore {
       };
       after(1 + this.#random.below(5), () => {
         if (mine !== epoch) return;
-        if (this.isStalled) return after(CONNECT_TIMEOUT_MS, fail);
+        if (this.isStalled) {
+          after(CONNECT_TIMEOUT_MS, fail);
+          return;
+        }
         link = this.#link(process, (error) => {
           if (process.isOver || mine !== epoch) return;
           leave(error);

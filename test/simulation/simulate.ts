@@ -134,8 +134,8 @@ export async function simulate({
 }
 
 const clock = (milliseconds: number): string => {
-  const seconds = milliseconds / 1000;
-  return `${String(Math.floor(seconds / 3600)).padStart(4)}:${String(Math.floor(seconds / 60) % 60).padStart(2, '0')}:${(seconds % 60).toFixed(3).padStart(6, '0')}`;
+  const hours = String(Math.floor(milliseconds / 3_600_000)).padStart(4);
+  return `${hours}:${new Date(milliseconds).toISOString().slice(14, 23)}`;
 };
 
 /** A history as a person reads it. */
