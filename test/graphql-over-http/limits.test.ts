@@ -68,9 +68,19 @@ describe('a document', () => {
     ],
     [
       'with many fragments of the same fields',
-      `{ protein(hash: "${HASH}") { cluster { ${times(190, (i) => `...f${i}`)} } } } ` +
-        times(190, (i) => `fragment f${i} on Cluster { size ptm hash: representativeHash }`),
+      `{ protein(hash: "${HASH}") { cluster { ${times(90, (i) => `...f${i}`)} } } } ` +
+        times(90, (i) => `fragment f${i} on Cluster { size size ptm hash: representativeHash }`),
       /more than 100 times in one place/,
+    ],
+    [
+      'with many different fragments',
+      `{ ${times(2400, (i) => `...f${i}`)} }`,
+      /more than 100 fragments in one/,
+    ],
+    [
+      'with many different fragments inside others',
+      `{ limits { ...a ...b } } ${['a', 'b'].map((f) => `fragment ${f} on Limits { ${times(1100, (i) => `...${f}${i}`)} }`).join(' ')}`,
+      /more than 100 fragments in one place/,
     ],
     ['with a fragment bomb', bomb, /more than 3000 fields/],
     ['with directives', `{ __typename ${'@include(if: true) '.repeat(101)} }`, /limit of 100 exceeded/],

@@ -16,6 +16,8 @@ const MAX_DIRECTIVES = 100;
 const MAX_FIELDS = 3_000;
 /** Fields that merge into one: validation compares each pair of them, and of the fields below. */
 const MAX_SAME_FIELDS = 100;
+/** Different fragments in one place, which validation compares in the same way. */
+const MAX_FRAGMENTS = 100;
 /** A field of introspection returns a large part of the schema, and counts as so many. */
 const INTROSPECTION_WEIGHT = 5;
 
@@ -90,6 +92,8 @@ function checkFields({ definitions }: DocumentNode): void {
         else if (node.kind === Kind.FRAGMENT_SPREAD) {
           const fragment = spread.has(node.name.value) ? undefined : fragments.get(node.name.value);
           spread.add(node.name.value);
+          if (spread.size > MAX_FRAGMENTS)
+            throw tooExpensive(`The document spreads more than ${MAX_FRAGMENTS} fragments in one place.`);
           if (fragment !== undefined) collect(fragment);
         } else {
           fields += weight;
