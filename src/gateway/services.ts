@@ -101,9 +101,10 @@ export function createServices(
   });
   const { storeNow: now } = clock;
   const storeOptions = { onError: onLost, clock, ...(now === undefined ? {} : { now }) };
-  const documents = openDocuments(config.LEDGER_URL, storeOptions);
   const secrets = { current: secret, previous: config.GATEWAY_SECRET_PREVIOUS };
+  // Before anything makes the file anew: the ledger looks whether it was removed.
   const ledger = openLedger(config.LEDGER_URL, secrets, storeOptions);
+  const documents = openDocuments(config.LEDGER_URL, storeOptions);
   const onDocumentError = (error: unknown) => telemetry.storeFailed('documents', error);
   const live = createProgressHub({
     documents,

@@ -17,6 +17,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { createGateway } from '../../src/gateway.ts';
 import { openDocuments } from '../../src/store/documents.ts';
 import { type Ledger, type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
 import { WrongSecretError } from '../../src/store/ledger/mark.ts';
@@ -24,6 +26,8 @@ import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { checkSecretFile, openSecret } from '../../src/store/ledger/secret-file.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { LostLedgerError, UnusableStoreError } from '../../src/store/unusable-store.ts';
+import { testLogger } from '../record.ts';
+import { at } from '../support.ts';
 import { createBatch, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
@@ -495,6 +499,21 @@ describe('a ledger file that its gateway finds at its start', () => {
       await expect(ofOwnSecret(claim('paid'), at)).rejects.toThrow(LostLedgerError);
     expect(await ofOwnSecret((ledger) => ledger.accept(), at)).toBe(true);
     expect(await ofOwnSecret(claim('next'), at)).toBeNull();
+  });
+
+  it('is missed by the gateway that made the secret, with all that a gateway keeps in the file', async () => {
+    const file = join(folder, 'left by a gateway', 'gateway.db');
+    const config = readConfig({ STORE_URL: `sqlite:${file}` });
+    async function isReady(): Promise<unknown> {
+      const gateway = createGateway({ config, upstreamUrl: 'http://127.0.0.1:9', log: testLogger() });
+      const answer = await gateway.fetch(new Request('http://gateway.test/ready'));
+      await gateway.close();
+      return at(await answer.json(), 'checks.0.ok');
+    }
+    expect(await isReady()).toBe(true);
+    for (const name of readdirSync(dirname(file)))
+      if (name !== 'gateway.db.secret') rmSync(join(dirname(file), name));
+    expect(await isReady()).toBe(false);
   });
 
   it('is taken for what it is when the process ended between a write and its witness', async () => {
