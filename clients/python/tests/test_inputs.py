@@ -259,6 +259,13 @@ class Tables(unittest.TestCase):
             parse_input("name,heavy_chain\na,GIV\n", "x.csv")
         with self.assertRaisesRegex(InputError, "^line 2: "):
             parse_input("name,sequence\na,GIV,FVN\n", "x.csv")
+        for word in ("NA", "nan", "NaN", "N/A", "NULL", "None", "<NA>"):
+            for column in ("protein_2", "dna", "ccd", "smiles"):
+                with self.subTest(word, column=column), self.assertRaisesRegex(InputError, "^line 3, column %s: %s stands for no value" % (column, word)):
+                    parse_input("name,sequence,%s\na,GIV,\nb,GIV,%s\n" % (column, word), "x.csv")
+        self.assertEqual(parse_input("name,kind,value\na,protein,GIV\na,ccd,NA\n", "x.csv").items[0]["chains"][1], {"ligand": {"ccd": ["NA"]}})
+        with self.assertRaisesRegex(InputError, "^line 3: a row that begins with #"):
+            parse_input("name,sequence\na,GIV\n#b,GIV\n", "x.csv")
         with self.assertRaisesRegex(InputError, "kind of chain"):
             parse_input("name,kind,value\na,antibody,GIV\n", "x.csv")
 

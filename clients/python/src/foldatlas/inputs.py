@@ -27,6 +27,8 @@ from .own import check_own
 from .protenix import SERVER_KINDS, read_protenix
 from .shapes import MAX_SHOWN_CHARACTERS, Mistakes, Node, OddInteger, describe
 
+#: What R, pandas and databases write where there is no value: each is also letters of a sequence or a component.
+NO_VALUES = frozenset(("NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"))
 _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 
 
@@ -245,6 +247,12 @@ def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Seq
     cells = {column: value.strip() for column, value in zip_longest(columns, row, fillvalue="")}
     if not any(cells.values()):
         return None
+    if row[0].lstrip().startswith("#"):
+        raise InputError("line %d: a row that begins with # is a comment in other programs; here it would be folded. Take it out." % line)
+    for column, value in cells.items():
+        if column != "name" and value in NO_VALUES and cells.get("kind", "").lower() != "ccd":
+            hint = " A sodium ion is [Na+] in a column smiles." if column == "ccd" and value == "NA" else ""
+            raise InputError("line %d, column %s: %s stands for no value. Leave the cell empty where there is no chain.%s" % (line, column, value, hint))
     name = cells.get("name", "")
     named = {"name": name} if name else {}
     if "kind" in columns:
