@@ -6,8 +6,18 @@ import { MAX_SEQUENCE } from '../submission/check-size.ts';
 /** Lines of a sequence, also where it has gaps, which `lookup` refuses. */
 const RESIDUES = /^[A-Z*. -]+$/i;
 
-/** Reads the identifiers of a text. @param max - of a longer list only somewhat more are read */
-export function readIdentifierList(text: string, max: number): string[] {
+/**
+ * Reads the identifiers of a text. Words that stand side by side are one text, unless each of them
+ * is an identifier: the others may say that it is a variant.
+ *
+ * @param max - of a longer list only somewhat more are read
+ * @param isIdentifier - whether a word is one by its form
+ */
+export function readIdentifierList(
+  text: string,
+  max: number,
+  isIdentifier: (word: string) => boolean,
+): string[] {
   const ids: string[] = [];
   let record = '';
   let recordLength = 0;
@@ -32,7 +42,11 @@ export function readIdentifierList(text: string, max: number): string[] {
     endRecord();
     if (line.startsWith('>')) record = line;
     else
-      for (const word of line.replace(/#.*/, '').split(/[\s,;]+/, max + 2)) if (word !== '') ids.push(word);
+      for (const part of line.replace(/#.*/, '').split(/\s*[,;]\s*/, max + 2)) {
+        const words = part.split(/\s+/, max + 2).filter((word) => word !== '');
+        if (words.length < 2 || words.every(isIdentifier)) ids.push(...words);
+        else ids.push(part.trim());
+      }
     if (ids.length > max) return ids;
   }
   endRecord();

@@ -136,6 +136,25 @@ ${unknownHash(1)}\n${sequence}\n`;
     ]);
   });
 
+  it('takes a line with an identifier and other words for one text, as `lookup` does', async () => {
+    const texts = [
+      'P01308 p.Arg89Cys',
+      'P01308\tR89C',
+      'not P01308',
+      'sp|P01308|INS_HUMAN R89C',
+      'insulin INS',
+    ];
+    const rows = await readCells(await send('/export.tsv?columns=hash', texts.join('\n')));
+    const { data } = await world.query('query($ids: [String!]!) { lookup(ids: $ids) { status } }', {
+      ids: texts,
+    });
+    expect(rows.slice(1).map(([, status]) => ({ status }))).toEqual(listAt(data, 'lookup'));
+    expect(rows.slice(1).map(([requested]) => requested)).toEqual(
+      texts.map((text) => text.replace('\t', ' ')),
+    );
+    expect(rows.slice(1).map(([, status]) => status)).not.toContain('FOUND');
+  });
+
   it('has the columns that are asked for, with the values of `lookup`', async () => {
     const names = PROTEIN_COLUMNS.map(({ name }) => name);
     const ids = ['P01308', HBA, 'nothing'];

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { readIdentifierList } from '../../lookups/identifier-list.ts';
 import { columnsNamed, PROTEIN_COLUMNS, type ProteinColumn } from '../../lookups/protein-columns.ts';
 import { excerpt, quote } from '../../plain-text.ts';
+import { isIdentifier } from '../../resolvers/atlas/identifier.ts';
 import { boundedList } from '../../upstream/json/bounded-schemas.ts';
 import { readBody } from '../exchange.ts';
 import { httpError } from '../failures/errors.ts';
@@ -74,7 +75,7 @@ function readAddress(url: URL): string[] {
   const lists = url.searchParams
     .getAll('ids')
     .map((list) => (/[\r\n]/.test(list) ? list : list.replaceAll(',', '\n')));
-  const ids = readIdentifierList(lists.join('\n'), MAX_IDS_OF_ADDRESS);
+  const ids = readIdentifierList(lists.join('\n'), MAX_IDS_OF_ADDRESS, isIdentifier);
   if (ids.length > MAX_IDS_OF_ADDRESS)
     throw httpError(
       400,
@@ -108,7 +109,7 @@ export function readExportRequest({ exchange, url }: RouteRequest): ExportReques
       'Send the list itself as the body, as curl does with --data-binary; forms are not read.',
     );
   const isJson = /^application\/json\b/i.test(type);
-  const body = isJson ? parseJson(bytes) : { ids: readIdentifierList(text, MAX_IDS) };
+  const body = isJson ? parseJson(bytes) : { ids: readIdentifierList(text, MAX_IDS, isIdentifier) };
   checkCount(body.ids.length);
   return { ids: body.ids, columns: readColumns(body.columns ?? columns ?? DEFAULT) };
 }

@@ -22,7 +22,7 @@ export interface Claim {
 
 const HASH = /^[0-9a-f]{32}$/i;
 const ACCESSION =
-  /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\d{1,4})?$/i;
+  /^(?:UniRef(?:50|90|100)_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\d{1,4})?$/i;
 /** Endings of files that databases name by an identifier. */
 const KNOWN_ENDING = /\.(?:pdb|ent|b?cif|mmcif|fasta|faa?|txt|xml|json|gff|rdf|ttl|tsv|png)(?:\.gz)?$/i;
 /** The ending of a file name, such as `.pdb.gz`. */
@@ -43,7 +43,7 @@ const RESIDUE_RANGE = /^\d{1,5}(?:-|–|\.\.)\d{1,5}$/;
 /** Other databases whose accessions the Atlas names as `accession`. */
 const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
   [/^MGYP\d{6,}/i, 'MGnify'],
-  [/^(UniRef\d{2,3}_)?UPI[\dA-F]{10}$/i, 'UniParc'],
+  [/^(UniRef(?:50|90|100)_)?UPI[\dA-F]{10}$/i, 'UniParc'],
   [/^\d{8,}_Ga\d/i, 'IMG/M'],
   [/^SPIRE_/i, 'SPIRE'],
 ];
@@ -258,6 +258,13 @@ function leftoverFault(text: string, name: string): Claim['otherwise'] {
     hint: `Give ${name} alone for the protein of that name. For a variant or a part of it give the sequence.`,
   };
 }
+
+/** Whether a word is an identifier by its form, also one of another database. */
+export const isIdentifier = (word: string): boolean =>
+  RESIDUES.test(word) ||
+  readPipes(word) !== undefined ||
+  readAddress(word) !== undefined ||
+  OTHERS.some(([form]) => form.test(word));
 
 /** Reads one identifier as a person may give it. */
 export function readIdentifier(requested: string): Identifier {
