@@ -234,10 +234,11 @@ const DOORS: Readonly<Record<string, (shape: string) => Promise<unknown>>> = {
   ),
   'the id of a message': (shape) => post('/mcp', `{"jsonrpc":"2.0","id":${shape},"method":"ping"}`),
   'a message of MCP': (shape) => post('/mcp', shape),
-  'identifiers of an export': (shape) => post('/export.tsv', `{"ids":${shape}}`),
+  // As one text: a list of many texts is answered, a line for each.
+  'identifiers of an export': (shape) => post('/export.tsv', `{"ids":${shape.replaceAll('","', '')}}`),
   'columns of an export': (shape) => post('/export.tsv', `{"ids":["P01308"],"columns":${shape}}`),
   'the body of an export': (shape) => post('/export.tsv', shape),
-  // As one word: a list of many words is answered, a line for each.
+  // As one word, for the same reason.
   'an identifier of an export as text': (shape) =>
     post('/export.ndjson', shape.replaceAll(/[\s,;#]/g, ''), { 'content-type': 'text/plain' }),
 };

@@ -5,7 +5,7 @@ import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
 import type { JsonCounts } from '../../upstream/json/json-bounds.ts';
 import { CLIENT_BOUNDS, parseClientJson } from '../server/json-body.ts';
 
-/** A copy without the members that are null, however deep. Nulls in lists stay: they have a place. */
+/** A copy without members that are null, however deep. Nulls in lists have a place, and stay. */
 function dropNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropNulls);
   if (!isFields(value)) return value;
@@ -76,7 +76,11 @@ export function readArguments(schema: unknown, given: unknown): ReadArguments {
     const value = typeof given === 'string' && !isWanted(given) ? readText(given, isWanted) : given;
     if (value == null) return value;
     const list = schemas.find(({ type }) => hasType([], type));
-    if (Array.isArray(value)) return value.map((one, i) => readMember(list?.items, i, one));
+    if (Array.isArray(value)) {
+      // A list that is too long is refused as it is.
+      const isTooLong = value.length > Number(list?.maxItems ?? Number.POSITIVE_INFINITY);
+      return isTooLong ? value : value.map((one, i) => readMember(list?.items, i, one));
+    }
     if (!isWanted(value) && list !== undefined) return [readMember(list.items, 0, value)];
     const members = new Map(schemas.flatMap(({ properties }) => Object.entries(Object(properties))));
     if (!isFields(value) || members.size === 0) return value;
