@@ -1,5 +1,5 @@
-// What language models write in place of what a schema asks for, for every tool and every argument
-// over HTTP: null for what they leave out, JSON in a text, a lone value for a list of one.
+// Arguments as language models write them, against what a schema asks for, for every tool and every
+// argument over HTTP: null for what is left out, JSON in a text, a lone value for a list of one.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fields, isFields } from '../../src/upstream/json/is-fields.ts';
 import { type Bench, openBench } from '../folding/bench.ts';

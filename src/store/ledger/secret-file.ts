@@ -62,7 +62,7 @@ export function openSecret(storeUrl: string, configured: string | undefined, isR
       openWitness(path).close();
       const tables = openTables(path);
       try {
-        // Of processes that start together, the first one with the lock makes it.
+        // Processes that start together take turns by the lock, and the first one makes it.
         inTransaction(tables, () => {
           if (isMissing(file)) writeWhole(file, made);
         });
