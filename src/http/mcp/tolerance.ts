@@ -29,6 +29,9 @@ function listSchemas(schema: unknown): Fields[] {
   return branches.length === 0 ? [schema] : branches.flatMap(listSchemas);
 }
 
+/** JSON that is no list, object or text. */
+const PRIMITIVE = /^\s*(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)\s*$/;
+
 function hasType(value: unknown, type: unknown): boolean {
   if (Array.isArray(type)) return type.some((one) => hasType(value, one));
   if (type === undefined) return true;
@@ -58,13 +61,17 @@ export function readArguments(schema: unknown, given: unknown): ReadArguments {
   /** The JSON of a text, where it is of a type that is wanted; the text where it is not. */
   function readText(text: string, isWanted: (value: unknown) => boolean): unknown {
     if (text.trim() === '') return undefined;
-    const kind = /^\s*\[/.test(text) ? 'list' : /^\s*\{/.test(text) ? 'object' : null;
-    const isComposed = kind !== null && isWanted(kind === 'list' ? [] : {});
-    try {
-      const value = parseClientJson(text, `expected a JSON ${kind}, but the text`, CLIENT_BOUNDS, counts);
+    if (PRIMITIVE.test(text)) {
+      const value: unknown = JSON.parse(text);
       return value === null ? undefined : isWanted(value) ? value : text;
+    }
+    const kind = /^\s*\[/.test(text) ? 'list' : /^\s*\{/.test(text) ? 'object' : null;
+    // One mistake is told.
+    if (kind === null || !isWanted(kind === 'list' ? [] : {}) || issues.length > 0) return text;
+    try {
+      return parseClientJson(text, `expected a JSON ${kind}, but the text`, CLIENT_BOUNDS, counts);
     } catch (error) {
-      if (isComposed) issues.push({ message: String(Object(error).message), path: [...path] });
+      issues.push({ message: String(Object(error).message), path: [...path] });
       return text;
     }
   }
