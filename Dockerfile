@@ -56,11 +56,12 @@ LABEL org.opencontainers.image.title="FoldAtlas" \
       org.opencontainers.image.created="${CREATED}" \
       org.opencontainers.image.source="${SOURCE}" \
       org.opencontainers.image.url="${HOMEPAGE}"
-# The last two have glibc give freed memory back (docs/capacity.md).
+# The last three have V8 and glibc keep less memory (docs/capacity.md).
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=4000 \
     STORE_URL=sqlite:/data/gateway.db \
+    NODE_OPTIONS=--max-semi-space-size=16 \
     MALLOC_ARENA_MAX=2 \
     MALLOC_TRIM_THRESHOLD_=131072
 WORKDIR /app

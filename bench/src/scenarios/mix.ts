@@ -17,7 +17,7 @@ const PEERS: readonly ContestantName[] = ['yoga-bulk'];
 const AS_IMAGE = {
   MALLOC_ARENA_MAX: '2',
   MALLOC_TRIM_THRESHOLD_: '131072',
-  NODE_OPTIONS: '--max-old-space-size=384',
+  NODE_OPTIONS: '--max-semi-space-size=16 --max-old-space-size=384',
 };
 const REST_SECONDS = 60;
 

@@ -74,9 +74,9 @@ describe('the image', () => {
   it('sets only settings that there are', () => {
     const names = [...text.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=/gm)].map(([, name = '']) => name);
     expect(names).toContain('STORE_URL');
-    // Node reads the first two, the C library the others.
+    // Node reads the first three, the C library the others.
     const isOther = (name: string): boolean =>
-      /^(?:NODE_(?:ENV|COMPILE_CACHE)|MALLOC_(?:ARENA_MAX|TRIM_THRESHOLD_))$/.test(name);
+      /^(?:NODE_(?:ENV|COMPILE_CACHE|OPTIONS)|MALLOC_(?:ARENA_MAX|TRIM_THRESHOLD_))$/.test(name);
     for (const name of names)
       expect(isOther(name) || SETTINGS.has(name) || SANDBOX_SETTINGS.includes(`  ${name}:`), name).toBe(true);
   });
