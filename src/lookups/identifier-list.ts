@@ -42,7 +42,7 @@ export function readIdentifierList(
     endRecord();
     if (line.startsWith('>')) record = line;
     else
-      for (const part of line.replace(/#.*/, '').split(/\s*[,;]\s*/, max + 2)) {
+      for (const part of line.replace(/#.*/, '').split(/[,;]/, max + 2)) {
         const words = part.split(/\s+/, max + 2).filter((word) => word !== '');
         if (words.length < 2 || words.every(isIdentifier)) ids.push(...words);
         else ids.push(part.trim());

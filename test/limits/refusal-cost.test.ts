@@ -374,6 +374,7 @@ it.each([
 it.each([
   ['a record of many lines', '>a\n', 'A\n'],
   ['too many records', '', '>\nA\n'],
+  ['words far apart', '', `a${' '.repeat(SIZE - 2)}b`],
 ])('an export of %s as text costs about what reading it costs', async (_, start, unit) => {
   const body = start + text(unit);
   await expectCheap(body, () => post('/export.tsv', body, { 'content-type': 'text/plain' }));

@@ -262,9 +262,10 @@ function leftoverFault(text: string, name: string): Claim['otherwise'] {
 /** Whether a word is an identifier by its form, also one of another database. */
 export const isIdentifier = (word: string): boolean =>
   RESIDUES.test(word) ||
-  readPipes(word) !== undefined ||
-  readAddress(word) !== undefined ||
-  OTHERS.some(([form]) => form.test(word));
+  (word.length <= MAX_LENGTH &&
+    (readPipes(word) !== undefined ||
+      readAddress(word) !== undefined ||
+      OTHERS.some(([form]) => form.test(word))));
 
 /** Reads one identifier as a person may give it. */
 export function readIdentifier(requested: string): Identifier {
