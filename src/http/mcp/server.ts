@@ -144,6 +144,8 @@ export const TOOL_INPUTS: Readonly<Record<string, Tool['input']>> = {
   graphql: GRAPHQL_INPUT,
 };
 
+const LENIENT_GRAPHQL_INPUT = toLenientInput(GRAPHQL_INPUT);
+
 const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean) =>
   server.registerTool(
     'graphql',
@@ -154,7 +156,7 @@ const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean)
         'resources foldatlas://schema and foldatlas://schema/{type}, and `{ __type(name: "Query") { fields { name } } }` asks ' +
         'for it. null means that there is none; what could not be loaded is null with an entry in `errors`. ' +
         'The gateway refuses what costs too much; answers are cut at 20 kB.',
-      inputSchema: toLenientInput(GRAPHQL_INPUT),
+      inputSchema: LENIENT_GRAPHQL_INPUT,
       annotations: mutations ? MUTATES : READS,
     },
     ({ query, variables }) =>

@@ -89,8 +89,9 @@ export function readArguments(schema: unknown, given: unknown): ReadArguments {
       return isTooLong ? value : value.map((one, i) => readMember(list?.items, i, one));
     }
     if (!isWanted(value) && list !== undefined) return [readMember(list.items, 0, value)];
+    if (!isFields(value)) return value;
     const members = new Map(schemas.flatMap(({ properties }) => Object.entries(Object(properties))));
-    if (!isFields(value) || members.size === 0) return value;
+    if (members.size === 0) return value;
     const read = Object.entries(value).map(([name, member]) => [
       name,
       readMember(members.get(name), name, member),
