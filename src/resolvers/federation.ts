@@ -12,7 +12,7 @@ import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { Task } from '../schema/task.ts';
 import { UniprotEntry } from '../schema/uniprot.ts';
-import type { Fields } from '../upstream/json/is-fields.ts';
+import { type Fields, isFields } from '../upstream/json/is-fields.ts';
 import { readNodeId } from './relay/node.ts';
 import { ENTITY_TYPES, MAX_REFERENCES, withTypename } from './relay/object-types.ts';
 import { subgraphSdl } from './sdl.ts';
@@ -24,8 +24,7 @@ builder.scalarType('_Any', {
 });
 
 /** The fields of a reference; none of any other value. */
-const readFields = (reference: unknown): Fields =>
-  typeof reference === 'object' && reference !== null ? { ...reference } : {};
+const readFields = (reference: unknown): Fields => (isFields(reference) ? reference : {});
 
 const readTypename = ({ __typename: typename }: Fields): string =>
   typeof typename === 'string' ? typename : '';

@@ -28,6 +28,11 @@ const nested = (n: number, open: string, middle: string, close: string): string 
  */
 const bomb = `{ ...f0 } ${times(30, (i) => `fragment f${i} on Query { a: protein(hash: "${HASH}") { x${i}: cluster { ...g${i + 1} } y${i}: cluster { ...g${i + 1} } } }`)} ${times(31, (i) => `fragment g${i} on Cluster { a: representative { cluster { ...g${i + 1} } } b: representative { cluster { ...g${i + 1} } } }`)} fragment g31 on Cluster { size }`;
 
+it('tells some places of a mistake that a document has a thousand times', async () => {
+  const query = `{ feature(${times(1500, () => 'index: 1')}) { label } }`;
+  expect(listAt(await world.query(query), 'errors.0.locations')).toHaveLength(20);
+});
+
 describe('a document', () => {
   it.each<[string, string, RegExp]>([
     ['longer than may be', `{ __typename } #${'x'.repeat(100_000)}`, /characters; 100000 are allowed/],

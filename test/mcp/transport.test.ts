@@ -76,6 +76,14 @@ describe('the endpoint', () => {
     expect(world.calls).toEqual([]);
   });
 
+  it('repeats no long header, and leaves the connection to the listener', async () => {
+    const refused = await send(graphqlCall(LENGTH), { 'mcp-protocol-version': '9'.repeat(12_000) });
+    expect(refused.status).toBe(400);
+    expect((await refused.text()).length).toBeLessThan(1_000);
+    expect(refused.headers.get('connection')).toBeNull();
+    expect((await send(graphqlCall(LENGTH))).headers.get('connection')).toBeNull();
+  });
+
   it('opens no streams that stay', async () => {
     const agent = await connect(world);
     await expect(agent.client.listen({ toolsListChanged: true })).rejects.toThrow(/limit/i);

@@ -81,6 +81,21 @@ describe('the first message of a socket', () => {
     later.close();
   });
 
+  it('has operations with short ids, which each answer repeats', async () => {
+    const socket = connect(served.url);
+    await once(socket, 'open');
+    socket.send(init({ token: 'good-key-of-this-test' }));
+    await once(socket, 'message');
+    const subscribe = (id: string) =>
+      socket.send(JSON.stringify({ type: 'subscribe', id, payload: { query: '{ __typename }' } }));
+    const answer = once(socket, 'message');
+    subscribe('i'.repeat(200));
+    expect(JSON.parse(String((await answer)[0]))).toMatchObject({ type: 'next', id: 'i'.repeat(200) });
+    const closed = once(socket, 'close');
+    subscribe('i'.repeat(900_000));
+    expect((await closed).map(String)).toEqual(['4400', 'The id of an operation has at most 200 characters']);
+  });
+
   it('is not read to its end when it is too large', async () => {
     const connected = new Promise<Socket>((resolve) => served.server.once('connection', resolve));
     const socket = connect(served.url);

@@ -55,11 +55,19 @@ function publicExtensions(extensions: Extensions): Record<string, unknown> | und
   return Object.keys(shown).length === 0 ? undefined : shown;
 }
 
+/** Places of one error: a document may have the same mistake thousands of times. */
+const MAX_LOCATIONS = 20;
+
 /** An error without what is only for the gateway. JSON leaves out what is undefined. */
 export function toClientError(error: GraphQLError): GraphQLFormattedError {
   const { extensions, ...rest } = error.toJSON();
+  const { locations } = rest;
   const shown = publicExtensions(extensions);
-  return shown === undefined ? rest : { ...rest, extensions: shown };
+  return {
+    ...rest,
+    ...(locations && { locations: locations.slice(0, MAX_LOCATIONS) }),
+    ...(shown && { extensions: shown }),
+  };
 }
 
 /** A result without what is only for the gateway. JSON leaves out what is undefined. */

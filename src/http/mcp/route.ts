@@ -120,11 +120,15 @@ function readMessage(exchange: Exchange): unknown {
   return withoutNulls(message);
 }
 
-/** The request as the library reads it; its body is parsed. */
+/**
+ * The request as the library reads it; its body is parsed. It quotes headers of its own, of which
+ * none is long.
+ */
 function toRequest({ origin, url, method, headers, signal }: Exchange): Request {
-  const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
-  );
+  const given = Object.entries(headers).flatMap(([name, value]): [string, string][] => {
+    if (value === undefined) return [];
+    return [[name, String(value).slice(0, name.startsWith('mcp-') ? MAX_TEXT_CHARACTERS : undefined)]];
+  });
   return new Request(origin + url, { method, headers: given, signal });
 }
 
@@ -153,6 +157,8 @@ export function mcpRoute(sources: McpSources): Route {
       // Tools and resources never change, and an open stream would be a request in flight for ever.
       const handler = createMcpHandler(factory, { maxSubscriptions: 0 });
       const { status, headers, body } = await handler.fetch(toRequest(exchange), { parsedBody: message });
+      // Whether the connection is kept is for the listener to say.
+      headers.delete('connection');
       return { status, headers: Object.fromEntries(headers), body };
     };
   }

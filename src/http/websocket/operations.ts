@@ -54,6 +54,11 @@ export interface SocketOperations {
 
 /** WebSocket close code (IANA): the client may try again later. */
 const TRY_AGAIN_LATER = 1013;
+/**
+ * Characters of the id that a client gives an operation, usually a UUID: each answer repeats it.
+ */
+const MAX_ID_CHARACTERS = 200;
+const LONG_ID = `The id of an operation has at most ${MAX_ID_CHARACTERS} characters`;
 
 export function createSocketOperations(gateway: SocketGateway): SocketOperations {
   const { accessControl, telemetry, failures, operations: graphql } = gateway;
@@ -88,7 +93,8 @@ export function createSocketOperations(gateway: SocketGateway): SocketOperations
   }
 
   const onSubscribe: Hooks['onSubscribe'] = async ({ extra, subscriptions }, id, payload) => {
-    if (isStopped) return new Promise<never>(() => undefined);
+    if (id.length > MAX_ID_CHARACTERS) extra.socket.close(CloseCode.BadRequest, LONG_ID);
+    if (isStopped || id.length > MAX_ID_CHARACTERS) return new Promise<never>(() => undefined);
     const client = new AbortController();
     const { authorization, request: upgrade } = extra;
     const headers = operationHeaders(upgrade, authorization);

@@ -147,7 +147,8 @@ builder.queryField('lookup', (t) =>
         required: true,
         description:
           'Identifiers, such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"]. FASTA headers, ' +
-          'versions, addresses of UniProt and names of AlphaFold models are read, too.',
+          'addresses of UniProt and names of AlphaFold models are read, too; P01308.2 is read as P01308, because ' +
+          'entries have no versions here.',
       }),
     },
     resolve: (_, { ids }, ctx, info) => lookUp(ctx, info, ids),
