@@ -464,6 +464,8 @@ export class History {
     },
     'remove file': () => {
       this.#disk?.remove('ledger', 'log');
+      // A power cut does not bring it back.
+      this.#disk?.save();
       this.#noteLoss(-1);
       this.#say('operator', 'removes the file of the ledger');
     },
