@@ -5,6 +5,7 @@ import type { Clock } from '../async/clock.ts';
 import type { PendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createLease } from '../store/lease.ts';
+import { MAX_RETRY_AFTER_SECONDS } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/call.ts';
 import { delayMs, intervalAfter, type PollScheduleOptions } from './poll-schedule.ts';
 import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';
@@ -66,6 +67,7 @@ export function startBatchPoller(
   onEmpty: () => void,
 ): BatchPoller {
   const lease = createLease(documents, key, LEASE_MS, clock);
+  const longestWaitMs = delayMs(pace.slowest, 1, MAX_RETRY_AFTER_SECONDS);
   const topic = createBroadcast<Snapshot>();
   const createReader = createProgressReader(clock.now);
   const closing = new AbortController();
@@ -97,8 +99,8 @@ export function startBatchPoller(
   function adopt(snapshot: Snapshot, at: number): void {
     version = at;
     current = snapshot;
-    // A time after the end of the snapshot was written by a clock that was ahead.
-    dueAt = clock.monotonic() + Math.min(RETENTION_MS, snapshot.dueAt - clock.now());
+    // A later time was written by a clock that was ahead.
+    dueAt = clock.monotonic() + Math.min(longestWaitMs, snapshot.dueAt - clock.now());
     if (isPresent) topic.publish(snapshot);
     if (snapshot.over && !mustReadTasks()) end();
   }

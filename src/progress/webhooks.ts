@@ -113,8 +113,12 @@ export function createWebhooks({
   let isFirstSweepBegun = false;
   let isClosed = false;
 
-  const longestWaitMs = ({ failedTries }: PendingWebhook): number =>
-    delayMs(times.retryMs[failedTries - 1] ?? times.firstPollMs, 1, MAX_RETRY_AFTER_SECONDS);
+  const longestWaitMs = ({ failedTries }: PendingWebhook): number => {
+    const interval = times.retryMs[failedTries - 1];
+    return interval === undefined
+      ? delayMs(times.firstPollMs, 1)
+      : delayMs(interval, 1, MAX_RETRY_AFTER_SECONDS);
+  };
 
   /** Does what is left of a webhook, step by step, each when it is due. */
   async function deliver(key: string, token: string | undefined, signal: AbortSignal): Promise<void> {

@@ -43,8 +43,8 @@ export class Disk {
   #path(file: FileName): string {
     return join(this.#folder, FILES[file]);
   }
-  #read(): Files {
-    const present = FILE_NAMES.filter((file) => existsSync(this.#path(file)));
+  #read(files: readonly FileName[] = FILE_NAMES): Files {
+    const present = files.filter((file) => existsSync(this.#path(file)));
     return Object.fromEntries(present.map((file) => [file, readFileSync(this.#path(file))]));
   }
   /** Makes each file anew: connections that wait to be collected lock the old ones. */
@@ -57,9 +57,12 @@ export class Disk {
     for (const file of files) if (existsSync(this.#path(file))) unlinkSync(this.#path(file));
   }
 
-  /** Keeps the files as they would be after a power cut from now on. */
-  save(): void {
-    if (this.#powerCuts > 0) this.#synced = this.#read();
+  /** Keeps files as they would be after a power cut from now on; all of them when absent. */
+  save(files?: readonly FileName[]): void {
+    if (this.#powerCuts === 0) return;
+    const others = FILE_NAMES.filter((file) => files?.includes(file) === false);
+    const kept = others.map((file) => [file, this.#synced[file]] as const);
+    this.#synced = { ...Object.fromEntries(kept), ...this.#read(files) };
   }
   /** Closes what an ended process has open, without what SQLite does at the end. */
   end(user: DiskUser, isLast: boolean): void {
@@ -88,6 +91,21 @@ export class Disk {
     }
     this.#copy = readFileSync(copy);
     return true;
+  }
+  /** The idempotency keys that the ledger has with its log; none where it cannot be read. */
+  readKeys(): ReadonlySet<unknown> {
+    if (!existsSync(this.#path('ledger'))) return new Set();
+    try {
+      const database = openSqlite(this.#path('ledger'), { readOnly: true });
+      try {
+        const rows = database.prepare("SELECT id FROM entry WHERE kind = 'key'").all();
+        return new Set(rows.map(({ id }) => id));
+      } finally {
+        database.close();
+      }
+    } catch {
+      return new Set();
+    }
   }
   /** Puts the copy back. @param isClean - without the log of before */
   restore(isClean: boolean): void {

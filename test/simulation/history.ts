@@ -120,6 +120,12 @@ export class History {
   readonly losses: Span[] = [];
   /** When documents may have been lost with the file of the ledger. */
   readonly filesLostAt: number[] = [];
+  /** When processes ended, by their names. */
+  readonly endedAt = new Map<string, number>();
+  /** Processes whose file was removed: what they write since then ends with them. */
+  readonly withoutFile = new Set<string>();
+  /** How far the clock of the store was set ahead, all together: what it keeps for less is gone. */
+  aheadMs = 0;
   /** When a power cut may have taken snapshots back, which are read again. */
   readonly powerCutAt: number[] = [];
   /** When a gateway stopped in order: a poll without an answer yet is given up. */
@@ -155,7 +161,7 @@ export class History {
     return this.#skewsMs[this.#redis === undefined ? 0 : slot] ?? 0;
   }
   #createProcess(name: string): Process {
-    const process = new Process(name, () => this.#disk?.save());
+    const process = new Process(name, (files) => this.#disk?.save(files));
     this.#processes.add(process);
     const platform = this.#redis?.createPlatform(process);
     if (platform !== undefined) process.redis = platform;
@@ -187,6 +193,7 @@ export class History {
     for (const process of this.#processes) {
       if (!process.isOver) continue;
       this.#processes.delete(process);
+      this.endedAt.set(process.name, this.#time.now);
       this.#disk?.end(process, ![...this.#processes].some(({ isOver }) => !isOver));
       if (process.dieAt < Number.POSITIVE_INFINITY)
         this.#say(process.name, `killed at effect ${process.effects}`);
@@ -249,16 +256,17 @@ export class History {
     this.reap();
   }
 
-  /** Whether a key was paid that the ledger does not know since then. */
-  #isPaidSince(from: number): boolean {
-    return this.service.submits.some(
-      ({ at: sentAt, requestId }) =>
-        sentAt > from && this.asked.some(({ id, key }) => id === requestId && key !== null),
+  /** Whether a key was claimed after that time, and sent, that is not known. */
+  #isPaidSince(from: number, known: ReadonlySet<unknown> = new Set()): boolean {
+    return this.service.submits.some(({ requestId }) =>
+      this.asked.some(({ id, key, at }) => id === requestId && key !== null && at > from && !known.has(key)),
     );
   }
   #noteLoss(since: number): void {
     this.filesLostAt.push(this.#time.now);
-    if (this.#isPaidSince(since)) this.losses.push({ from: this.#time.now, to: Number.POSITIVE_INFINITY });
+    // A copy beside the log of before may have all that it lacks.
+    if (this.#isPaidSince(since, this.#disk?.readKeys()))
+      this.losses.push({ from: this.#time.now, to: Number.POSITIVE_INFINITY });
   }
   /** Processes that notice a loss of paid keys. */
   #knowers({ isEmpty, knowers, claims }: Loss): readonly Life[] {
@@ -429,8 +437,10 @@ export class History {
     accept: () => this.#accept(),
     'set clock': ({ replica: slot, hours }) => {
       const skewMs = hours * HOUR_MS;
+      const isOfStore = this.#redis === undefined || slot === this.plan.replicas;
+      if (isOfStore) this.aheadMs += Math.max(0, skewMs);
       // The clock of the machine with the file, or that of one of several machines.
-      if (this.#redis !== undefined && slot === this.plan.replicas) this.#redis.skewMs += skewMs;
+      if (this.#redis !== undefined && isOfStore) this.#redis.skewMs += skewMs;
       else this.#skewsMs[this.#redis === undefined ? 0 : slot] = this.#skewMs(slot) + skewMs;
       const name = slot < this.plan.replicas ? SLOTS[slot] : 'Redis';
       this.#say('operator', `sets the clock${this.#redis ? ` of ${name}` : ''} by ${hours} h`);
@@ -467,6 +477,7 @@ export class History {
       // A power cut does not bring it back.
       this.#disk?.save();
       this.#noteLoss(-1);
+      for (const { name } of this.#processes) this.withoutFile.add(name);
       this.#say('operator', 'removes the file of the ledger');
     },
     'remove witness': async () => {
@@ -530,8 +541,11 @@ export class History {
       this.#redis.heal();
       await this.#time.advance(NOTICE_MS, this.reap);
     }
-    // One that has not heard of a new secret does not know callers by their present names.
-    if (JSON.stringify(this.#slots[0]?.secrets) !== JSON.stringify(this.#secretsWithout())) this.#stop(0);
+    // One that has not heard of a new secret does not know callers by their present names, and one
+    // without its file nothing that others keep.
+    const first = this.#slots[0];
+    const isOld = JSON.stringify(first?.secrets) !== JSON.stringify(this.#secretsWithout());
+    if (isOld || this.withoutFile.has(first?.process.name ?? '')) this.#stop(0);
     if (!(await this.#start(0))) {
       await this.#endAll(true);
       // A log may stand beside a copy that was put back.

@@ -1,7 +1,7 @@
 // Judges a history from outside: what callers were told against what the service really has.
 import type { Asked, History } from './history.ts';
 import { EVENTS } from './plan.ts';
-import type { Sent, SentToBatch, TrueBatch } from './service.ts';
+import type { Received, Sent, SentToBatch, TrueBatch } from './service.ts';
 
 export interface Violation {
   /** The promise that was broken; README.md lists them. */
@@ -105,7 +105,9 @@ function keepsRefused(history: History): string | undefined {
     const { told } = last;
     if (told?.type !== 'OutcomeUnknown') continue;
     const others = all.filter((one) => one !== last && isSameKey(one, last) && one.at <= told.at);
-    const isFree = others.every((one) => ['Refused', 'InvalidInput'].includes(one.told?.type ?? ''));
+    const isRefused = ({ told: answer }: Asked) =>
+      answer !== undefined && answer.at <= last.at && ['Refused', 'InvalidInput'].includes(answer.type);
+    const isFree = others.every(isRefused);
     const hasSent = history.service.submits.some(({ requestId }) => requestId === last.id);
     // A copy that was put back may have it as it was while a request was on its way.
     const isOld = history.filesLostAt.some((at) => at <= told.at);
@@ -152,21 +154,27 @@ function mixes(history: History): string | undefined {
 }
 
 function owesWebhook(history: History): string | undefined {
-  const { service, filesLostAt } = history;
-  for (const { told, url, id, at } of submissions(history)) {
+  const { service, filesLostAt, withoutFile, aheadMs, endedAt, plan } = history;
+  // A replica then takes leases over that another one still has.
+  const isSetBack = plan.events.some(({ kind, hours }) => kind === 'set clock' && hours < 0);
+  for (const { told, url, id, at, replica } of submissions(history)) {
     if (url === null) continue;
     const received = service.received.filter((one) => one.url === url);
     if (new Set(received.map((one) => one.id)).size > 1)
       return `the webhook of ${id} was sent with several ids`;
-    const gone = received.findIndex(({ status }) => status === 410);
+    // A process that has ended hears no answer.
+    const isHeard = (one: Received) =>
+      one.at + POLL_WAY_MS < (endedAt.get(one.replica) ?? Number.POSITIVE_INFINITY);
+    const gone = received.findIndex((one) => one.status === 410 && isHeard(one));
     const goneAt = received[gone]?.at ?? 0;
     // A copy that was put back has the webhook as it was.
-    const isBack = filesLostAt.some((lostAt) => lostAt >= goneAt);
+    const isBack = isSetBack || filesLostAt.some((lostAt) => lostAt >= goneAt);
     if (gone !== -1 && gone < received.length - 1 && !isBack)
       return `the webhook of ${id} was sent again after 410`;
     const isPromised =
       told?.type === 'FoldSubmitted' && !told.isReplayed && !told.warnings.includes('NOTIFY_NOT_STORED');
-    const isLost = filesLostAt.some((lostAt) => lostAt >= at);
+    const isLost =
+      filesLostAt.some((lostAt) => lostAt >= at) || withoutFile.has(replica) || aheadMs >= RETENTION_MS;
     if (isPromised && !isLost && received.length === 0)
       return `the webhook of ${id} (${told.batchIds}) was never sent`;
   }

@@ -36,9 +36,9 @@ export class Process implements DiskUser {
   dieAt = Number.POSITIVE_INFINITY;
   effects = 0;
   readonly open = new Set<() => void>();
-  readonly onSync: () => void;
+  readonly onSync: DiskUser['onSync'];
   redis?: RedisPlatform;
-  constructor(name: string, onSync: () => void = () => undefined) {
+  constructor(name: string, onSync: DiskUser['onSync'] = () => undefined) {
     this.name = name;
     this.onSync = onSync;
   }

@@ -69,6 +69,7 @@ export interface Received {
   readonly id: string;
   readonly batchId: string;
   readonly status: number;
+  readonly replica: string;
 }
 
 /** How a receiver answers, by its path. */
@@ -165,7 +166,7 @@ export class Service {
     const answers: readonly number[] = RECEIVERS[name];
     const before = this.received.filter((one) => one.url === url && one.id === id).length;
     const status = answers[Math.min(before, answers.length - 1)] ?? 204;
-    this.received.push({ at: this.time.now, url, id, batchId, status });
+    this.received.push({ at: this.time.now, url, id, batchId, status, replica });
     this.#tell(replica, `webhook of ${batchId} to ${url}: ${status === 0 ? 'cut' : status}`);
     return status === 0 ? { fault: 'socket' } : { status, text: '' };
   }

@@ -35,6 +35,7 @@ const mutate = ({ file, replacements }: Fault): Plugin => ({
 const STAND_INS = [
   [/\/sqlite\.ts$/, 'src', 'sqlite.ts'],
   [/\/redis-connection\.ts$/, 'src', 'redis.ts'],
+  [/^node:fs$/, 'src/store/ledger/witness-file.ts', 'files.ts'],
   [/^node:timers\/promises$/, 'src/store', 'virtual-time.ts'],
 ] as const;
 const standIns: Plugin = {

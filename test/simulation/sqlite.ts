@@ -11,8 +11,8 @@ export type { DatabaseSyncInstance, StatementSyncInstance } from '../../src/stor
 
 /** A process that opens databases. */
 export interface DiskUser extends Life, Effects {
-  /** Is called when everything that was written has reached the disk. */
-  onSync(): void;
+  /** Is called when what was written to these files has reached the disk. */
+  onSync(files: readonly ('ledger' | 'log' | 'witness')[]): void;
   /** Closes what is open, without a look at the process. */
   readonly open: Set<() => void>;
   /** With what it connects to Redis. */
@@ -79,7 +79,7 @@ class Database {
   #effect<T>(write: () => T): T {
     this.#user.pass();
     const result = write();
-    if (this.#isSynced) this.#user.onSync();
+    if (this.#isSynced) this.#user.onSync(['ledger', 'log']);
     this.#user.pass();
     return result;
   }
@@ -107,9 +107,12 @@ class Database {
   }
 }
 
-export function openSqlite(
-  ...[file, options]: Parameters<typeof real.openSqlite>
-): Pick<real.DatabaseSyncInstance, 'exec' | 'close'> {
+export function openSqlite(...[file, options]: Parameters<typeof real.openSqlite>): Pick<
+  real.DatabaseSyncInstance,
+  'exec' | 'close'
+> & {
+  prepare(sql: string): Pick<real.StatementSyncInstance, 'all'>;
+} {
   const database = real.openSqlite(shared(file), options);
   return opener === undefined ? database : new Database(opener, database);
 }

@@ -342,6 +342,14 @@ describe('a ledger file that its gateway finds at its start', () => {
     ],
     ['brought from elsewhere, without the file that says how new it is', () => remove(`${file}-newest`)],
     [
+      'removed after a gateway had missed the file that says how new it is',
+      async () => {
+        remove(`${file}-newest`);
+        await expect(during((ledger) => ledger.check())).rejects.toThrow(LostLedgerError);
+        remove();
+      },
+    ],
+    [
       'brought from before an accepted loss',
       async () => {
         const putBack = keep('copy');

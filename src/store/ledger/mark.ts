@@ -50,7 +50,7 @@ export interface MarkStore {
    * @returns whether it did
    */
   replaceMark(expected: string | null, next: string, resets: boolean): Promise<boolean>;
-  /** Writes the witness of the ledger as it is. */
+  /** Writes the witness of the ledger as it is; of one that is lost, only where there is none. */
   keepWitness?(): Promise<void>;
 }
 
@@ -235,7 +235,10 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     const next = review(stored.text === null ? null : readMarkText(stored.text), stored, seen);
     const nextText = JSON.stringify(next);
     if (nextText !== stored.text && !(await store.replaceMark(stored.text, nextText, false))) return false;
-    if (next.lost !== undefined) throw lostError(next.lost.loss);
+    if (next.lost !== undefined) {
+      await store.keepWitness?.();
+      throw lostError(next.lost.loss);
+    }
     if (stored.newest > stored.now + MAX_AHEAD_MS) throw lostError('CLOCK');
     // The newest time follows the clock, so that a gateway which starts knows whether it is right.
     if (stored.isJumped === false && stored.now > stored.newest + MAX_AHEAD_MS)

@@ -81,15 +81,15 @@ export const REPLACE_MARK = `${NOW}
 `;
 
 /**
- * KEYS value of one principal, its name for another one. What stands there already stays, but for a
- * pending key that has ended under the name of before; the lists of batches are joined.
+ * KEYS value of one principal, its name for another one. What stands there already stays; the lists
+ * of batches are joined. A pending key stays under the name of before, where it is found: its
+ * process ends or renews it there.
  */
 export const RENAME = `
-  if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('RENAMENX', KEYS[1], KEYS[2]) == 1 then return end
   local kind = redis.call('TYPE', KEYS[1]).ok
+  if kind == 'none' or (kind == 'hash' and redis.call('HGET', KEYS[1], 'state') == 'pending')
+    or redis.call('RENAMENX', KEYS[1], KEYS[2]) == 1 then return end
   if kind == 'zset' then redis.call('ZUNIONSTORE', KEYS[2], 2, KEYS[1], KEYS[2]) end
-  if kind == 'hash' and redis.call('HGET', KEYS[2], 'state') == 'pending'
-    and redis.call('HGET', KEYS[1], 'state') ~= 'pending' then return redis.call('RENAME', KEYS[1], KEYS[2]) end
   redis.call('DEL', KEYS[1])
 `;
 

@@ -41,10 +41,10 @@ const MAX_PRUNE_STEP_MS = 24 * 3_600_000;
 /** A key that no submission has spent: of a principal, by its id. */
 const WHERE_PENDING = `WHERE principal = ? AND kind = 'key' AND id = ? AND text ->> 'state' = 'pending'`;
 
-/** Deletes the pending keys of one principal that have ended under the name of another one. */
-const DELETE_PENDING_OF_ENDED = `
-  DELETE FROM entry WHERE principal = ? AND kind = 'key' AND text ->> 'state' = 'pending' AND id IN (
-    SELECT id FROM entry WHERE principal = ? AND kind = 'key' AND text ->> 'state' <> 'pending')`;
+/** Its process ends or renews a pending key under the name of before, under which it is found. */
+const MOVE = `
+  UPDATE OR IGNORE entry SET principal = ?
+  WHERE principal = ? AND NOT (kind = 'key' AND text ->> 'state' = 'pending')`;
 
 const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
 const newestRow = z.object({ newest: z.number() });
@@ -72,7 +72,10 @@ function createMarkStore(
     await sql.write(() => {
       const { text, newest } = readRow();
       const mark = text === null ? null : readMarkText(text);
-      if (mark !== null && mark.lost === undefined) witness.write({ id: mark.id, newest }, isDurable);
+      if (mark === null) return;
+      if (mark.lost === undefined) witness.write({ id: mark.id, newest }, isDurable);
+      // The loss is known also where the ledger is removed now.
+      else if (witness.read() === null) witness.writeLoss(mark.id);
     });
   }
   /** Writes as much as a claim does, and more: a disk that took nothing may take it again. */
@@ -335,10 +338,7 @@ function createLedgerStore(
       });
     },
     async rename(from, to) {
-      await sql.write(() => {
-        sql.run(DELETE_PENDING_OF_ENDED, to, from);
-        sql.run('UPDATE OR IGNORE entry SET principal = ? WHERE principal = ?', to, from);
-      });
+      await sql.write(() => sql.run(MOVE, to, from));
     },
     async usage() {
       const { used } = sizeRow.parse(

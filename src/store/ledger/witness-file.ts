@@ -30,8 +30,12 @@ export interface WitnessFile {
    * @throws UnwritableDiskError
    */
   write(witness: Witness, isDurable?: boolean): void;
-  /** Makes the ledger older than its witness, and so lost until that is accepted. */
-  writeLoss(): void;
+  /**
+   * Makes the ledger older than its witness, and so lost until that is accepted.
+   *
+   * @param id - of the mark, where no witness says it
+   */
+  writeLoss(id?: string): void;
   close(): void;
 }
 
@@ -108,10 +112,9 @@ export function openWitness(file: string): WitnessFile {
     },
     read,
     write,
-    writeLoss() {
+    writeLoss(id = read()?.id) {
       try {
-        const before = read();
-        if (before !== null) write({ ...before, newest: Number.MAX_SAFE_INTEGER });
+        if (id !== undefined) write({ id, newest: Number.MAX_SAFE_INTEGER });
       } catch {
         // The witness cannot be written either: this gateway refuses, the next one looks anew.
       }
