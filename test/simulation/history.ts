@@ -264,8 +264,9 @@ export class History {
   }
   #noteLoss(since: number): void {
     this.filesLostAt.push(this.#time.now);
+    const acceptedAt = this.givenUp.at(-1)?.from ?? since;
     // A copy beside the log of before may have all that it lacks.
-    if (this.#isPaidSince(since, this.#disk?.readKeys()))
+    if (this.#isPaidSince(Math.max(since, acceptedAt), this.#disk?.readKeys()))
       this.losses.push({ from: this.#time.now, to: Number.POSITIVE_INFINITY });
   }
   /** Processes that notice a loss of paid keys. */

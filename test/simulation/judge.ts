@@ -38,7 +38,12 @@ function paidTwice(history: History): string | undefined {
     if (by === undefined) return `${batch.id} was sent by no request`;
     const key = by.key === null ? by.id : `${by.caller} ${by.key}`;
     const before = byKey.get(key) ?? [];
-    const again = before.find(({ at }) => batch.at - at < RETENTION_MS && !isGivenUp(history, at, batch.at));
+    // A Submit may still be on its way when an operator accepts that its key is lost.
+    const again = before.find(
+      (other) =>
+        batch.at - other.at < RETENTION_MS &&
+        !isGivenUp(history, Math.min(by.at, sender(history, other)?.at ?? other.at), batch.at),
+    );
     if (again !== undefined)
       return `${by.key ?? by.id} of ${by.caller} was paid twice: ${again.id} and ${batch.id}`;
     byKey.set(key, [...before, batch]);
