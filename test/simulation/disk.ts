@@ -77,7 +77,7 @@ export class Disk {
   }
   /** Copies the ledger as docs/operators.md says. @returns false where there is none */
   backUp(): boolean {
-    if (!existsSync(this.#path('ledger'))) return false;
+    if (!this.hasLedger()) return false;
     const copy = join(this.#folder, 'copy.db');
     rmSync(copy, { force: true });
     const database = openSqlite(this.#path('ledger'), { readOnly: true });
@@ -92,9 +92,12 @@ export class Disk {
     this.#copy = readFileSync(copy);
     return true;
   }
+  hasLedger(): boolean {
+    return existsSync(this.#path('ledger'));
+  }
   /** The idempotency keys that the ledger has with its log; none where it cannot be read. */
   readKeys(): ReadonlySet<unknown> {
-    if (!existsSync(this.#path('ledger'))) return new Set();
+    if (!this.hasLedger()) return new Set();
     try {
       const database = openSqlite(this.#path('ledger'), { readOnly: true });
       try {

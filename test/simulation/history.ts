@@ -262,6 +262,13 @@ export class History {
       this.asked.some(({ id, key, at }) => id === requestId && key !== null && at > from && !known.has(key)),
     );
   }
+  #endLosses(): void {
+    for (const loss of this.losses) loss.to = Math.min(loss.to, this.#time.now);
+  }
+  #giveUp(): void {
+    this.givenUp.push({ from: this.#time.now, to: Number.POSITIVE_INFINITY });
+    this.#endLosses();
+  }
   #noteLoss(since: number): void {
     this.filesLostAt.push(this.#time.now);
     const acceptedAt = this.givenUp.at(-1)?.from ?? since;
@@ -309,10 +316,7 @@ export class History {
       });
       const isAccepted = await this.#await(accepting);
       this.#say('operator', isAccepted ? 'accepts the ledger' : 'has nothing to accept');
-      if (isAccepted) {
-        this.givenUp.push({ from: this.#time.now, to: Number.POSITIVE_INFINITY });
-        for (const loss of this.losses) loss.to = Math.min(loss.to, this.#time.now);
-      }
+      if (isAccepted) this.#giveUp();
     } catch (error) {
       this.#say('operator', `cannot accept: ${reason(error)}`);
     }
@@ -461,6 +465,7 @@ export class History {
       if (this.#backedUpAt === undefined) return;
       await this.#endAll(isKilled || !isClean);
       this.#disk?.restore(isClean);
+      this.#endLosses();
       this.#noteLoss(this.#backedUpAt);
       this.#say('operator', `puts the copy back${isClean ? '' : ' beside the log of before'}`);
       if (accepts) await this.#accept();
@@ -483,6 +488,8 @@ export class History {
     },
     'remove witness': async () => {
       await this.#endAll(false);
+      // Nothing is left that could tell.
+      if (this.#disk?.hasLedger() === false) this.#giveUp();
       this.#disk?.remove('witness');
       this.#say('operator', 'removes the file that says how new the ledger is');
       await this.#startAll();

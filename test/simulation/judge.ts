@@ -77,7 +77,7 @@ const isSameKey = (one: Asked, other: Asked): boolean => one.caller === other.ca
 
 /** The answer to one submission has to hold for the next ones with its key. */
 function forgets(history: History): string | undefined {
-  const { filesLostAt } = history;
+  const { filesLostAt, withoutFile } = history;
   const all = submissions(history).filter(({ key }) => key !== null);
   for (const [index, later] of all.entries()) {
     const { told } = later;
@@ -92,6 +92,8 @@ function forgets(history: History): string | undefined {
         one.told.at <= later.at &&
         later.at - one.at < RETENTION_MS &&
         !isGivenUp(history, one.at, told.at) &&
+        // It may have known that from a file that is gone.
+        !withoutFile.has(one.replica) &&
         // A copy that was put back may not know it.
         !filesLostAt.some((at) => at >= one.at && at <= told.at),
     );
@@ -199,7 +201,9 @@ function pollsTooOften(history: History): string | undefined {
   const isStoreTroubled =
     plan.storeTrouble > 0 || plan.events.some(({ kind }) => EVENTS[kind].store === 'redis');
   const hasClockSet = plan.events.some(({ kind }) => kind === 'set clock');
-  if (plan.trouble > 0 || hasClockSet || isStoreTroubled) return undefined;
+  // Webhooks stay under the name that their caller had.
+  const hasTwoNames = plan.hasWebhooks && plan.events.some(({ kind }) => kind.endsWith(' secret'));
+  if (plan.trouble > 0 || hasClockSet || hasTwoNames || isStoreTroubled) return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
   // A refusal that ended an earlier subscription is asked again for a new one.
   const isOwn = ({ batchId, token }: SentToBatch) => service.batches.get(batchId)?.token === token;
