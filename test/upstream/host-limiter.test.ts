@@ -201,7 +201,12 @@ describe('the limiter', () => {
   });
 
   it('keeps a pause for its scope only, sits out a short one and refuses for a long one', async () => {
-    const limiter = createHostLimiter(BOUNDS);
+    let now = 0;
+    let wake = (): void => undefined;
+    const slept = new Promise<void>((resolve) => {
+      wake = resolve;
+    });
+    const limiter = createHostLimiter(BOUNDS, { ...systemClock, monotonic: () => now, sleep: () => slept });
     limiter.slowDown('batch one', 60);
     limiter.slowDown('atlas', 0.02);
     await expect(limiter.enter(read({ operation: 'status', scope: 'batch one' }))).rejects.toThrow(
@@ -212,6 +217,8 @@ describe('the limiter', () => {
     const { entry, settled } = follow(limiter.enter(read()));
     await turn();
     expect(entry).toEqual({});
+    now += 20;
+    wake();
     await settled;
     expect(entry.leave).toBeTypeOf('function');
     await expect(limiter.enter(read({ operation: 'status', scope: 'batch one' }))).rejects.toThrow(
