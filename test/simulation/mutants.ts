@@ -111,6 +111,20 @@ export const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: 'claim moved under way',
+    seed: 9717,
+    file: 'src/store/ledger/sqlite-ledger.ts',
+    replacements: [[` AND NOT (kind = 'key' AND text ->> 'state' = 'pending')`, '']],
+    events: [submit(0, { fate: 422 }), createEvent('rotate secret'), submit(0, { key: 1 })],
+  },
+  {
+    name: 'loss told once',
+    seed: 4019,
+    file: 'src/store/ledger/mark.ts',
+    replacements: [['await store.keepWitness?.();\n      throw', 'throw']],
+    events: [submit(0), createEvent('remove witness'), createEvent('remove file'), createEvent('stop')],
+  },
+  {
     name: 'webhook not synchronised',
     seed: 157,
     file: 'src/progress/webhook-store.ts',
