@@ -7,7 +7,7 @@ import { expect } from 'vitest';
  * Each is measured up to so many times, and the least counts: a collection of garbage is not the
  * work's.
  */
-const TRIES = 5;
+const TRIES = 15;
 /** The large input of `expectLinear` is so many times the small one. */
 export const GROWTH = 8;
 /** The large input may take so many times as long; in quadratic time it takes 64 times as long. */
@@ -66,7 +66,7 @@ interface Measuring {
 
 /**
  * Expects work to take at most so many times the CPU time of a reference measured beside it. Ends
- * at the first of five tries that shows it, by itself or together with those before: other
+ * at the first try that shows it, by itself or together with those before: other
  * processes slow both down, by other factors at each moment.
  */
 export async function expectAtMost(
@@ -135,7 +135,7 @@ async function measureTurns(run: () => Promise<unknown>): Promise<{ longestMs: n
 }
 
 /**
- * Expects work to leave the event loop to others: in one of five tries, its longest turn takes at
+ * Expects work to leave the event loop to others: in one of its tries, its longest turn takes at
  * most the given share of the CPU time of the whole.
  */
 export async function expectShortTurns(run: () => Promise<unknown>, share: number): Promise<void> {

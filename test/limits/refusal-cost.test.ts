@@ -26,7 +26,7 @@ const MB = 1_000_000;
 const SIZE = MB / 4;
 /** Twenty times the time of JSON.parse. */
 const MAX_TIMES = 20;
-const MAX_TRIES = 5;
+const MAX_TRIES = 15;
 /** The heap of a gateway that is idle takes some 50 MB; this is 150 MB more. */
 const MAX_HEAP_MB = 200;
 
