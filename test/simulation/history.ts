@@ -256,10 +256,12 @@ export class History {
     this.reap();
   }
 
-  /** Whether a key was claimed after that time, and sent, that is not known. */
+  /** Whether a key was claimed after that time, and paid, that is not known. */
   #isPaidSince(from: number, known: ReadonlySet<unknown> = new Set()): boolean {
-    return this.service.submits.some(({ requestId }) =>
-      this.asked.some(({ id, key, at }) => id === requestId && key !== null && at > from && !known.has(key)),
+    const isLost = ({ key, at }: Asked) => key !== null && at > from && !known.has(key);
+    return this.service.submits.some(
+      ({ requestId, batchId }) =>
+        batchId !== undefined && this.asked.some((one) => one.id === requestId && isLost(one)),
     );
   }
   #endLosses(): void {

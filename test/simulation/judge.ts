@@ -203,7 +203,9 @@ function pollsTooOften(history: History): string | undefined {
   const hasClockSet = plan.events.some(({ kind }) => kind === 'set clock');
   // Webhooks stay under the name that their caller had.
   const hasTwoNames = plan.hasWebhooks && plan.events.some(({ kind }) => kind.endsWith(' secret'));
-  if (plan.trouble > 0 || hasClockSet || hasTwoNames || isStoreTroubled) return undefined;
+  // A copy beside the log of another one may be a damaged file, in which replicas share nothing.
+  const isMixed = plan.events.some(({ kind, isClean }) => kind === 'restore' && !isClean);
+  if (plan.trouble > 0 || hasClockSet || hasTwoNames || isMixed || isStoreTroubled) return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
   // A refusal that ended an earlier subscription is asked again for a new one.
   const isOwn = ({ batchId, token }: SentToBatch) => service.batches.get(batchId)?.token === token;
