@@ -411,6 +411,32 @@ describe('a ledger file that its gateway finds at its start', () => {
     await reopened.close();
   });
 
+  it.each([
+    ['has claimed a key', (ledger: Ledger) => ledger.claim('p', 'later', 'h')],
+    ['has written nothing of its own', (ledger: Ledger) => ledger.check()],
+  ])('loses no key in silence when a copy of before its start is put back beside the log of a killed gateway that %s', async (_, work) => {
+    await during(claim('before'));
+    const copy = readFileSync(file);
+    await during(claim('paid'));
+    const killed = openLedger(`sqlite:${file}`, SECRETS);
+    await work(killed);
+    const left = join(folder, 'killed');
+    mkdirSync(left);
+    for (const name of readdirSync(folder).filter((name) => name.startsWith('gateway.db')))
+      copyFileSync(join(folder, name), join(left, name));
+    await killed.close();
+    writeFileSync(join(left, 'gateway.db'), copy);
+    const reopened = openLedger(`sqlite:${join(left, 'gateway.db')}`, SECRETS);
+    const paid = await reopened.claim('p', 'paid', 'h').catch((error: unknown) => error);
+    expect(paid).not.toBeNull();
+    await reopened.close();
+    // Another store in the same file has no look at the log.
+    await openDocuments(`sqlite:${join(left, 'gateway.db')}`).close();
+    expect(
+      await during(claim('paid'), join(left, 'gateway.db')).catch((error: unknown) => error),
+    ).not.toBeNull();
+  });
+
   /** A gateway with a secret of its own, which is given what it needs by `openSecret`. */
   async function ofOwnSecret<T>(work: (ledger: Ledger) => Promise<T>, at: string): Promise<T> {
     const ledger = openLedger(`sqlite:${at}`, { current: openSecret(`sqlite:${at}`, undefined) });

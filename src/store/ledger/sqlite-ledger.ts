@@ -158,10 +158,14 @@ function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal):
  * @param now - milliseconds since the epoch
  */
 export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () => number): Ledger {
+  let witness: WitnessFile | undefined;
   try {
-    const witness = file === ':memory:' ? undefined : openWitness(file);
+    if (file !== ':memory:') witness = openWitness(file);
     return createLedger(createLedgerStore(openTables(file), file, now, witness), secrets);
   } catch (error) {
+    // The next one that opens the file may write a log of another file into it.
+    if (error instanceof DamagedStoreError) witness?.writeLoss();
+    witness?.close();
     if (!(error instanceof UnusableStoreError)) throw error;
     const fail = () => Promise.reject(error);
     const writes = { claim: fail, renew: fail, release: fail, record: fail, recordUnknown: fail };

@@ -4,9 +4,10 @@ import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { inTransaction, isDamage, openDatabase, openReadOnly } from '../sqlite-file.ts';
 import { DamagedStoreError } from '../unusable-store.ts';
+import { readFileMark } from './overwrite-check.ts';
 
 /** Counts up when the tables change. */
-const VERSION = 3;
+const VERSION = 4;
 const TABLES = `
   -- One row for each thing that is remembered of a principal (sqlite-ledger.ts).
   CREATE TABLE entry (
@@ -32,6 +33,8 @@ const MARK = `
   );
   INSERT INTO mark (id) VALUES (1);
 `;
+/** The newest time in the file alone, without its log, when a gateway last opened it. */
+const FROM_VERSION_3 = 'ALTER TABLE mark ADD COLUMN in_file INTEGER NOT NULL DEFAULT 0;';
 /** Moves what version 2 stored in a table for each kind. Its table of the mark stays. */
 const FROM_VERSION_2 = `
   INSERT INTO entry SELECT principal, 'batch', batch_id, submitted_at, json_object(
@@ -76,15 +79,23 @@ function findDamage(database: DatabaseSyncInstance): string | undefined {
   }
 }
 
+const inFileRow = z.object({ inFile: z.number() });
+
+/** The newest time in a file alone. Another process may be writing its log into it at one read. */
+const newestInFile = (file: string): number => Math.max(...[1, 2].map(() => readFileMark(file)?.newest ?? 0));
+
 /**
  * Refuses a database whose write-ahead log is another one's: a copy was put back where a killed
  * gateway had left its log. SQLite would mix their pages, and keys would be lost in silence.
  *
  * @throws DamagedStoreError
  */
-function checkLog(database: DatabaseSyncInstance): void {
+function checkLog(database: DatabaseSyncInstance, file: string): void {
   const damage = findDamage(database);
   if (damage !== undefined) throw new DamagedStoreError(damage);
+  if (readVersion(database) !== VERSION) return;
+  const { inFile } = inFileRow.parse(database.prepare('SELECT in_file AS inFile FROM mark').get());
+  if (newestInFile(file) < inFile) throw new DamagedStoreError('its write-ahead log is that of a newer file');
 }
 
 /**
@@ -96,7 +107,8 @@ function checkLog(database: DatabaseSyncInstance): void {
 export function openTables(file: string): DatabaseSyncInstance {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   return openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' }, (database) => {
-    if (log !== undefined && log.size > 0) checkLog(database);
+    if (log !== undefined && log.size > 0) checkLog(database, file);
+    const inFile = file === ':memory:' ? 0 : newestInFile(file);
     inTransaction(database, () => {
       const version = readVersion(database);
       if (version > VERSION)
@@ -105,9 +117,10 @@ export function openTables(file: string): DatabaseSyncInstance {
             'one, or restore a backup from before the upgrade.',
         );
       if (version === 1) throw new Error('it was made by a gateway from before version 1.0.');
-      if (version === VERSION) return;
-      database.exec(TABLES + (version === 2 ? FROM_VERSION_2 : MARK));
-      database.exec(`PRAGMA user_version = ${VERSION}`);
+      if (version < 3) database.exec(TABLES + (version === 2 ? FROM_VERSION_2 : MARK));
+      if (version < VERSION) database.exec(`${FROM_VERSION_3} PRAGMA user_version = ${VERSION}`);
+      // The log says from now on beside which file it is.
+      database.prepare('UPDATE mark SET in_file = ? WHERE in_file < ?').run(inFile, inFile);
     });
   });
 }
