@@ -125,6 +125,8 @@ const PUT = `${NOW}
   local found = redis.call('HMGET', KEYS[1], 'version', 'until')
   local version = 0
   if found[1] and tonumber(found[2]) > now then version = tonumber(found[1]) end
+  -- A lease that ends later than a new one would was taken before the clock was set back.
+  if ARGV[4] == '0' and version > 0 and tonumber(found[2]) > now + tonumber(ARGV[3]) then version = 0 end
   if ARGV[4] ~= '' and tonumber(ARGV[4]) ~= version then return 0 end
   local till = string.format('%.0f', now + tonumber(ARGV[3]))
   redis.call('HSET', KEYS[1], 'text', ARGV[2], 'version', version + 1, 'until', till)
