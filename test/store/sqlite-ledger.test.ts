@@ -378,6 +378,16 @@ describe('a ledger file that its gateway finds at its start', () => {
     expect(await during((ledger) => ledger.accept())).toBe(false);
   });
 
+  /** The files that a kill leaves, in a folder of their own, with a copy in place of the ledger. */
+  async function killBeside(killed: Ledger, copy: Buffer): Promise<string> {
+    const left = join(folder, 'killed');
+    mkdirSync(left);
+    for (const name of readdirSync(folder).filter((name) => name.startsWith('gateway.db')))
+      copyFileSync(join(folder, name), join(left, name));
+    await killed.close();
+    writeFileSync(join(left, 'gateway.db'), copy);
+    return join(left, 'gateway.db');
+  }
   const sizes = [5, 60, 300].flatMap((before) =>
     [5, 60, 700].map((after): [number, number] => [before, after]),
   );
@@ -393,20 +403,14 @@ describe('a ledger file that its gateway finds at its start', () => {
     const copy = readFileSync(file);
     const killed = openLedger(`sqlite:${file}`, SECRETS);
     for (const key of young) expect(await killed.claim('p', key, 'h')).toBeNull();
-    // The files that a kill leaves, in a folder of their own.
-    const left = join(folder, 'killed');
-    mkdirSync(left);
-    for (const name of readdirSync(folder).filter((name) => name.startsWith('gateway.db')))
-      copyFileSync(join(folder, name), join(left, name));
-    await killed.close();
-    writeFileSync(join(left, 'gateway.db'), copy);
+    const left = await killBeside(killed, copy);
     const isKnown = async (ledger: Ledger, key: string) =>
       ledger.claim('p', key, 'h').then(
         (entry) => entry !== null,
         (error: unknown) => error instanceof LostLedgerError,
       );
     // Either the log has all that the copy lacks, or the file is refused.
-    const reopened = openLedger(`sqlite:${join(left, 'gateway.db')}`, SECRETS);
+    const reopened = openLedger(`sqlite:${left}`, SECRETS);
     for (const key of [...old, ...young]) expect(await isKnown(reopened, key), key).toBe(true);
     await reopened.close();
   });
@@ -420,21 +424,14 @@ describe('a ledger file that its gateway finds at its start', () => {
     await during(claim('paid'));
     const killed = openLedger(`sqlite:${file}`, SECRETS);
     await work(killed);
-    const left = join(folder, 'killed');
-    mkdirSync(left);
-    for (const name of readdirSync(folder).filter((name) => name.startsWith('gateway.db')))
-      copyFileSync(join(folder, name), join(left, name));
-    await killed.close();
-    writeFileSync(join(left, 'gateway.db'), copy);
-    const reopened = openLedger(`sqlite:${join(left, 'gateway.db')}`, SECRETS);
+    const left = await killBeside(killed, copy);
+    const reopened = openLedger(`sqlite:${left}`, SECRETS);
     const paid = await reopened.claim('p', 'paid', 'h').catch((error: unknown) => error);
     expect(paid).not.toBeNull();
     await reopened.close();
     // Another store in the same file has no look at the log.
-    await openDocuments(`sqlite:${join(left, 'gateway.db')}`).close();
-    expect(
-      await during(claim('paid'), join(left, 'gateway.db')).catch((error: unknown) => error),
-    ).not.toBeNull();
+    await openDocuments(`sqlite:${left}`).close();
+    expect(await during(claim('paid'), left).catch((error: unknown) => error)).not.toBeNull();
   });
 
   /** A gateway with a secret of its own, which is given what it needs by `openSecret`. */

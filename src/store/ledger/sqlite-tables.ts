@@ -90,13 +90,16 @@ const newestInFile = (file: string): number => Math.max(...[1, 2].map(() => read
  *
  * @throws DamagedStoreError
  */
-function checkLog(database: DatabaseSyncInstance, file: string): void {
+function checkLog(database: DatabaseSyncInstance): void {
   const damage = findDamage(database);
   if (damage !== undefined) throw new DamagedStoreError(damage);
-  if (readVersion(database) !== VERSION) return;
-  const { inFile } = inFileRow.parse(database.prepare('SELECT in_file AS inFile FROM mark').get());
-  if (newestInFile(file) < inFile) throw new DamagedStoreError('its write-ahead log is that of a newer file');
 }
+
+/** The newest time that the file beside the log had; 0 where that is not known. */
+const readInFile = (database: DatabaseSyncInstance): number =>
+  readVersion(database) === VERSION
+    ? inFileRow.parse(database.prepare('SELECT in_file AS inFile FROM mark').get()).inFile
+    : 0;
 
 /**
  * Opens or creates the database, synchronised at commit: a spent key survives a power cut.
@@ -107,8 +110,11 @@ function checkLog(database: DatabaseSyncInstance, file: string): void {
 export function openTables(file: string): DatabaseSyncInstance {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   return openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' }, (database) => {
-    if (log !== undefined && log.size > 0) checkLog(database, file);
+    if (log !== undefined && log.size > 0) checkLog(database);
+    // First: another process may raise both meanwhile.
+    const before = readInFile(database);
     const inFile = file === ':memory:' ? 0 : newestInFile(file);
+    if (inFile < before) throw new DamagedStoreError('its write-ahead log is that of a newer file');
     inTransaction(database, () => {
       const version = readVersion(database);
       if (version > VERSION)
