@@ -146,6 +146,58 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await expect(ledger.check()).rejects.toThrow(LostLedgerError);
     });
 
+    /** A store that has a witness refuses at once, others do not know yet. */
+    const mayRefuse = (error: unknown): void => expect(error).toBeInstanceOf(LostLedgerError);
+
+    it('is told of a loss by the gateway that knew it, also where another one has written since', async () => {
+      const other = await place.open(clock);
+      await other.claim('p', 'before', 'h');
+      const restore = await place.save();
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      await restore();
+      now += 1000;
+      await other.claim('p', 'after', 'h').catch(mayRefuse);
+      await expect(ledger.check()).rejects.toThrow(LostLedgerError);
+      await expect(other.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+      await other.close();
+    });
+
+    it('knows of a loss also where a submission ends before it is noticed', async () => {
+      await ledger.claim('p', 'before', 'h');
+      const restore = await place.save();
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      await restore();
+      now += 1000;
+      await ledger.record('p', 'before', createBatch('b'), items).catch(mayRefuse);
+      await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+    });
+
+    it('is told of a loss by a gateway that has a former secret only', async () => {
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      const secrets = { current: 'the next secret of this test', previous: [SECRETS.current] };
+      const next = await place.open(clock, secrets);
+      await next.check();
+      await next.close();
+      await place.lose();
+      const founder = await place.open(clock, secrets);
+      await founder.check().catch(mayRefuse);
+      await expect(ledger.check()).rejects.toThrow(/another secret|lost ledger/i);
+      await expect(founder.claim('p', 'k', 'h')).rejects.toThrow(LostLedgerError);
+      await founder.close();
+    });
+
+    it('stays lost where it is lost once more, and only a gateway that found it so is left', async () => {
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      await place.lose();
+      await expect(ledger.check()).rejects.toThrow(LostLedgerError);
+      const late = await place.open(clock);
+      await expect(late.check()).rejects.toThrow(LostLedgerError);
+      await ledger.close();
+      await place.lose();
+      await expect(late.claim('p', 'k', 'h')).rejects.toThrow(LostLedgerError);
+      ledger = late;
+    });
+
     it('loses a day at most to a clock that was weeks ahead for one write, and gives no key away until that is accepted', async () => {
       await ledger.claim('p', 'old', 'h');
       await pass(5 * DAY_MS);

@@ -35,9 +35,9 @@ export interface LedgerStore extends Omit<Ledger, Stored | Ruled>, MarkStore {
   /** Frees a pending key that was claimed with this token, also by a claim still on its way. */
   release(principal: string, key: string, token: string): Promise<void>;
   /** @returns the newest time of the mark then */
-  record(...what: Parameters<Ledger['record']>): Promise<number>;
+  record(...what: [...Parameters<Ledger['record']>, known: ExpectedMark]): Promise<number>;
   /** @returns the newest time of the mark then */
-  recordUnknown(...what: Parameters<Ledger['recordUnknown']>): Promise<number>;
+  recordUnknown(...what: [...Parameters<Ledger['recordUnknown']>, known: ExpectedMark]): Promise<number>;
   batch(principal: string, batchId: string): Promise<string | null>;
   batchIdOfOnlyTask(principal: string, taskId: string): Promise<string | null>;
   /** In the order of the positions. */
@@ -189,11 +189,11 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     },
     async record(...what) {
       endClaim(what[0], what[1]);
-      mark.addWrite(await store.record(...what));
+      mark.addWrite(await store.record(...what, mark.expected));
     },
     async recordUnknown(...what) {
       endClaim(what[0], what[1]);
-      mark.addWrite(await store.recordUnknown(...what));
+      mark.addWrite(await store.recordUnknown(...what, mark.expected));
     },
     batch: findBatch,
     async batchOfOnlyTask(principal, taskId) {

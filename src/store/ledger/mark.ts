@@ -26,7 +26,12 @@ export interface StoredMark {
    * 0 where nothing was. Milliseconds since the epoch.
    */
   readonly newest: number;
-  /** Whether a failover of the store cannot take `newest` back. */
+  /**
+   * Whether the store still has what this gateway knew. After a loss it has not, also where others
+   * have written since, so that `newest` does not show it.
+   */
+  readonly isKept: boolean;
+  /** Whether the store has kept that this gateway knows `newest`, and no failover takes it back. */
   readonly isDurable: boolean;
   /** Whether the store has replicas at present. */
   readonly hasReplicas: boolean;
@@ -42,7 +47,8 @@ export interface StoredMark {
 
 /** Where a ledger keeps its mark. */
 export interface MarkStore {
-  readMark(): Promise<StoredMark>;
+  /** @param known - what this gateway knows of it; an empty text for nothing */
+  readMark(known: ExpectedMark): Promise<StoredMark>;
   /**
    * Replaces the mark if it equals `expected`, atomically.
    *
@@ -134,6 +140,7 @@ const TRIES = 5;
 
 /** The mark under which a key may be claimed. */
 export interface ExpectedMark {
+  readonly id: string;
   readonly text: string;
   /** The newest time is at least this. Milliseconds since the epoch. */
   readonly leastNewest: number;
@@ -208,17 +215,23 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
   let newestSeen = 0;
   let isLost = false;
 
-  /** The mark that the ledger should have. @throws WrongSecretError */
-  function review(mark: Mark | null, stored: StoredMark, seen: number): Mark {
-    const { newest, witness, now, hasReplicas } = stored;
-    const knowers = [...(known === undefined ? [] : [{ id: known.id, newest: seen }]), witness ?? []].flat();
+  const expected = (): ExpectedMark => ({ id: known?.id ?? '', text, leastNewest: newestSeen });
+
+  function findLost(mark: Mark | null, stored: StoredMark, knownNewest: number): Mark['lost'] {
+    const { newest, isKept, witness } = stored;
     const isUnwitnessed = mark?.isWitnessed === true && witness === null;
     const isJumped = mark !== null && stored.isJumped === true;
-    const lost =
+    return (
       mark?.lost ??
-      knowers.map((knower) => findLoss(mark, newest, knower)).find((loss) => loss !== undefined) ??
-      (isUnwitnessed ? { id: mark.id, loss: 'UNWITNESSED' as const } : undefined) ??
-      (isJumped ? { id: mark.id, loss: 'JUMPED' as const } : undefined);
+      (known && findLoss(mark, newest, { id: known.id, newest: isKept ? knownNewest : Infinity })) ??
+      (witness && findLoss(mark, newest, witness)) ??
+      (isUnwitnessed ? { id: mark.id, loss: 'UNWITNESSED' } : undefined) ??
+      (isJumped ? { id: mark.id, loss: 'JUMPED' } : undefined)
+    );
+  }
+
+  /** The mark that the ledger should have. @throws WrongSecretError */
+  function review(mark: Mark | null, { now, hasReplicas }: StoredMark, lost: Mark['lost']): Mark {
     const founded = { id: randomUUID(), secret: own, former: [], replaces: [] };
     return {
       ...(mark === null ? founded : { ...mark, ...reviewSecrets(mark, own, given, now) }),
@@ -230,13 +243,26 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
 
   async function checkOnce(store: MarkStore): Promise<boolean> {
     // A write during the read is newer than the mark that is read.
-    const seen = newestSeen;
-    const stored = await store.readMark();
-    const next = review(stored.text === null ? null : readMarkText(stored.text), stored, seen);
+    const knownNewest = newestSeen;
+    const stored = await store.readMark(expected());
+    const mark = stored.text === null ? null : readMarkText(stored.text);
+    const lost = findLost(mark, stored, knownNewest);
+    let next: Mark;
+    try {
+      next = review(mark, stored, lost);
+    } catch (error) {
+      // A gateway with a former secret may be the only one that knows of a loss.
+      const isNews = known !== undefined && mark?.lost === undefined && lost !== undefined;
+      if (isNews && !(await store.replaceMark(stored.text, JSON.stringify({ ...mark, lost }), false)))
+        return false;
+      throw error;
+    }
     const nextText = JSON.stringify(next);
     if (nextText !== stored.text && !(await store.replaceMark(stored.text, nextText, false))) return false;
     if (next.lost !== undefined) {
       await store.keepWitness?.();
+      // The next loss is one also for a gateway that knows of nothing else.
+      known ??= { ...next, id: next.lost.id };
       throw lostError(next.lost.loss);
     }
     if (stored.newest > stored.now + MAX_AHEAD_MS) throw lostError('CLOCK');
@@ -275,7 +301,7 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
       if (!(error instanceof LostLedgerError || error instanceof WrongSecretError)) throw error;
       isSound = false;
     }
-    const stored = await store.readMark();
+    const stored = await store.readMark(expected());
     const { witness, now, hasReplicas } = stored;
     if (isSound) {
       // A ledger whose replicas are gone gives no keys away.
@@ -301,7 +327,7 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
 
   return {
     get expected() {
-      return { text, leastNewest: newestSeen };
+      return expected();
     },
     get isLost() {
       return isLost;

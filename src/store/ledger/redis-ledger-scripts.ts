@@ -19,15 +19,27 @@ const touch = (key: string, latest: string): string => `
   redis.call('SET', ${key}, newest)`;
 
 /**
- * KEYS key, revoked claim, mark, newest time, the key under former names; ARGV time, request hash,
- * token of the claim, retention, mark as it is known, least newest time, how far the newest time
- * may be ahead, latest time. Answers the key's entry, of several one that has ended; the newest
- * time when the caller now has the key; nothing when the mark or a time is not as known.
+ * Each gateway stores the newest time that it has seen under an id of its own: the newest time
+ * itself shows no loss once others have written. A time that is long past need not be there.
  */
-export const CLAIM = `${NOW}
+const SEEN = `${NOW}
+  local function isThere(key, least, retention)
+    least = tonumber(least)
+    return least < now - tonumber(retention) or tonumber(redis.call('GET', key) or '0') >= least
+  end
+`;
+
+/**
+ * KEYS key, revoked claim, mark, newest time, the newest that the gateway has seen, the key under
+ * former names; ARGV time, request hash, token of the claim, retention, mark as it is known, least
+ * newest time, how far the newest time may be ahead, latest time. Answers the key's entry, of
+ * several one that has ended; the newest time when the caller now has the key; nothing when the
+ * mark or a time is not as known.
+ */
+export const CLAIM = `${SEEN}
   local best
   for i = 1, #KEYS do
-    local entry = (i == 1 or i > 4) and redis.call('HMGET', KEYS[i], 'at', 'state') or {}
+    local entry = (i == 1 or i > 5) and redis.call('HMGET', KEYS[i], 'at', 'state') or {}
     if entry[1] and tonumber(entry[1]) >= now - tonumber(ARGV[4]) and (not best or entry[2] ~= 'pending') then
       best = KEYS[i]
       if entry[2] ~= 'pending' then break end
@@ -41,8 +53,8 @@ export const CLAIM = `${NOW}
   end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
   local before = tonumber(redis.call('GET', KEYS[4]) or '0')
-  if redis.call('GET', KEYS[3]) ~= ARGV[5] or before < tonumber(ARGV[6]) or before > now + tonumber(ARGV[7])
-    or now > tonumber(ARGV[8]) then
+  if redis.call('GET', KEYS[3]) ~= ARGV[5] or not isThere(KEYS[5], ARGV[6], ARGV[4])
+    or before > now + tonumber(ARGV[7]) or now > tonumber(ARGV[8]) then
     return {}
   end
   -- This write comes first: a server without memory refuses it, but not the writes after it.
@@ -50,6 +62,7 @@ export const CLAIM = `${NOW}
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   ${touch('KEYS[4]', 'ARGV[8]')}
+  redis.call('SET', KEYS[5], newest, 'PX', ARGV[4])
   return newest
 `;
 
@@ -63,9 +76,19 @@ export const RELEASE = `
   if standing[1] == ARGV[1] and standing[2] == 'pending' then redis.call('DEL', KEYS[1]) end
 `;
 
-/** KEYS mark, newest time; ARGV time. Answers both, and the time. */
-export const READ_MARK = `${NOW}
-  return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0', string.format('%.0f', now) }
+/**
+ * KEYS mark, newest time, the newest that the gateway has seen; ARGV time, id of the mark as it is
+ * known, least newest time, retention. Answers the first two, whether the least is there, whether
+ * the newest now is seen, and the time.
+ */
+export const READ_MARK = `${SEEN}
+  local mark, newest = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0'
+  local isKept, isSeen = isThere(KEYS[3], ARGV[3], ARGV[4]), false
+  if mark and (isKept or cjson.decode(mark).id ~= ARGV[2]) then
+    -- A server without memory refuses it.
+    isSeen = redis.pcall('SET', KEYS[3], newest, 'PX', ARGV[4]).ok ~= nil
+  end
+  return { mark, newest, isKept and 1 or 0, isSeen and 1 or 0, string.format('%.0f', now) }
 `;
 
 /**
@@ -104,11 +127,11 @@ const endKey = (key: string, fields: readonly string[], inputHash: string): stri
     end`;
 
 /**
- * KEYS batch, batches, input, only task, key, newest time; ARGV time, retention, time of
- * submission, place among the batches, batch id, batch, whether it has an only task, and a key;
- * latest time; items.
+ * KEYS batch, batches, input, only task, key, newest time, the newest that the gateway has seen;
+ * ARGV time, retention, time of submission, place among the batches, batch id, batch, whether it
+ * has an only task, and a key; latest time, least newest time; items.
  */
-export const RECORD = `${NOW}
+export const RECORD = `${SEEN}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
   local ttl = math.max(1, submitted + retention - now)
   local before = redis.call('HGET', KEYS[1], 'place')
@@ -116,8 +139,8 @@ export const RECORD = `${NOW}
   -- A server without memory refuses no write after this one: the batch is paid.
   redis.call('DEL', KEYS[1])
   local fields = { 'batch', ARGV[6], 'place', ARGV[4] }
-  for i = 10, #ARGV do
-    fields[#fields + 1] = tostring(i - 10)
+  for i = 11, #ARGV do
+    fields[#fields + 1] = tostring(i - 11)
     fields[#fields + 1] = ARGV[i]
   end
   redis.call('HSET', KEYS[1], unpack(fields))
@@ -135,14 +158,16 @@ export const RECORD = `${NOW}
     ${endKey('KEYS[5]', ["'state'", "'submitted'", "'batch'", 'ARGV[5]'], 'cjson.decode(ARGV[6]).inputHash')}
   end
   ${touch('KEYS[6]', 'ARGV[9]')}
+  -- A loss stays one, also where a submission ends before it is noticed.
+  if isThere(KEYS[7], ARGV[10], ARGV[2]) then redis.call('SET', KEYS[7], newest, 'PX', ARGV[2]) end
   return newest
 `;
 
 /**
- * KEYS input, key, newest time; ARGV time, retention, whether it has a key, upstream request id or
- * nothing, hash of the input, latest time.
+ * KEYS input, key, newest time, the newest that the gateway has seen; ARGV time, retention, whether
+ * it has a key, upstream request id or nothing, hash of the input, latest time, least newest time.
  */
-export const RECORD_UNKNOWN = `${NOW}
+export const RECORD_UNKNOWN = `${SEEN}
   redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   if ARGV[3] ~= '' then
@@ -150,5 +175,6 @@ export const RECORD_UNKNOWN = `${NOW}
     if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
   end
   ${touch('KEYS[3]', 'ARGV[6]')}
+  if isThere(KEYS[4], ARGV[7], ARGV[2]) then redis.call('SET', KEYS[4], newest, 'PX', ARGV[2]) end
   return newest
 `;

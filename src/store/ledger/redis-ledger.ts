@@ -1,6 +1,7 @@
 // The ledger in Redis or Valkey, shared by gateways on any number of machines; as durable as that
 // store's log (AOF).
 
+import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { Clock } from '../../async/clock.ts';
 import { openRedis, type RedisConnection, readMemoryUsage, timeArgument } from '../redis-connection.ts';
@@ -76,8 +77,14 @@ const scanReply = z.tuple([z.string(), z.array(z.string())]);
 const flatReply = z.array(z.string());
 
 const markReply = z
-  .tuple([z.string().nullable(), z.coerce.number(), z.coerce.number()])
-  .transform(([text, newest, now]) => ({ text, newest, now }));
+  .tuple([z.string().nullable(), z.coerce.number(), z.number(), z.number(), z.coerce.number()])
+  .transform(([text, newest, isKept, isSeen, now]) => ({
+    text,
+    newest,
+    isKept: isKept === 1,
+    isSeen: isSeen === 1,
+    now,
+  }));
 
 /** Fields of a hash from the flat list that Redis answers; null for a hash that is not there. */
 function readHash(reply: unknown): Record<string, string> | null {
@@ -149,6 +156,8 @@ function createLedgerStore(
   { redis, durable, replication, redisClock, check }: LedgerConnections,
   now: (() => number) | undefined,
 ): LedgerStore {
+  /** Under this stands the newest time that this gateway has seen. */
+  const seen = `${PREFIX}seen:${randomUUID()}`;
   const time = () => timeArgument(now);
   const latest = () => String(Math.round(redisClock.latest()));
   /** Names of principals, read once: only those of a former secret are looked for in it. */
@@ -183,8 +192,9 @@ function createLedgerStore(
   }
 
   return {
-    async readMark() {
-      const reply = await durable.run(READ_MARK, [MARK, NEWEST], [time()]).catch((error: unknown) => {
+    async readMark({ id, leastNewest }) {
+      const args = [time(), id, String(leastNewest), String(STORED_MS)];
+      const reply = await durable.run(READ_MARK, [MARK, NEWEST, seen], args).catch((error: unknown) => {
         // A cluster refuses scripts over several keys.
         if (!String(error).includes('CROSSSLOT')) throw error;
         const advice =
@@ -193,7 +203,7 @@ function createLedgerStore(
       });
       // Both connections are needed to serve.
       await redis.send('PING');
-      const stored = markReply.parse(reply);
+      const { isSeen, ...stored } = markReply.parse(reply);
       const mark = stored.text === null ? null : readMarkText(stored.text);
       const isJumped = redisClock.isJumped({ ...stored, id: mark?.id ?? null });
       const isMarked = mark?.hasReplicas === true;
@@ -201,19 +211,21 @@ function createLedgerStore(
       const hasReplicas = replication.isNew || (await replication.count()) > 0;
       replication.isRequired = hasReplicas || isMarked;
       const isDurable =
-        !replication.isRequired ||
-        (await replication
-          .write(() => durable.send('SET', CHECKED, ''))
-          .then(
-            () => true,
-            () => false,
-          ));
+        isSeen &&
+        (!replication.isRequired ||
+          (await replication
+            .write(() => durable.send('SET', CHECKED, ''))
+            .then(
+              () => true,
+              () => false,
+            )));
       return { ...stored, isDurable, hasReplicas, isJumped };
     },
     async replaceMark(expected, next, resets) {
       const args = [time(), expected ?? '', next, resets ? 'reset' : '', latest()];
       return (await redis.run(REPLACE_MARK, [MARK, NEWEST], args)) === 1;
     },
+    needsReplica: () => replication.isRequired,
     async warnings() {
       // A server may forbid the question.
       const reply = await redis.send('CONFIG', 'GET', 'appendonly').catch(() => []);
@@ -223,7 +235,7 @@ function createLedgerStore(
     async claim(names, key, requestHash, { text, leastNewest }, token) {
       const [name, ...formerNames] = names;
       const formerPlaces = formerNames.map((former) => principalKeys(former).key(key));
-      const keys = [principalKeys(name).key(key), REVOKED + token, MARK, NEWEST, ...formerPlaces];
+      const keys = [principalKeys(name).key(key), REVOKED + token, MARK, NEWEST, seen, ...formerPlaces];
       const limits = [text, String(leastNewest), String(MAX_AHEAD_MS), latest()];
       const args = [time(), requestHash, token, String(STORED_MS), ...limits];
       const reply = await replication.write(
@@ -241,7 +253,7 @@ function createLedgerStore(
       const keys = [principalKeys(principal).key(key), REVOKED + token];
       await redis.run(RELEASE, keys, [token, String(REVOKED_MS)]);
     },
-    async record(principal, key, batch, items) {
+    async record(principal, key, batch, items, { leastNewest }) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
       const names = principalKeys(principal);
       const keys = [
@@ -251,6 +263,7 @@ function createLedgerStore(
         names.task(onlyTaskId ?? ''),
         names.key(key ?? ''),
         NEWEST,
+        seen,
       ];
       const args = [
         time(),
@@ -262,13 +275,14 @@ function createLedgerStore(
         onlyTaskId === null ? '' : 'task',
         key === null ? '' : 'key',
         latest(),
+        String(leastNewest),
         ...items.map((item) => JSON.stringify(item)),
       ];
       return Number(await replication.write(() => durable.run(RECORD, keys, args)));
     },
-    async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
+    async recordUnknown(principal, key, { inputHash, upstreamRequestId }, { leastNewest }) {
       const names = principalKeys(principal);
-      const keys = [names.input(inputHash), names.key(key ?? ''), NEWEST];
+      const keys = [names.input(inputHash), names.key(key ?? ''), NEWEST, seen];
       const args = [
         time(),
         String(STORED_MS),
@@ -276,6 +290,7 @@ function createLedgerStore(
         upstreamRequestId ?? '',
         inputHash,
         latest(),
+        String(leastNewest),
       ];
       return Number(await replication.write(() => durable.run(RECORD_UNKNOWN, keys, args)));
     },

@@ -91,7 +91,7 @@ function createMarkStore(
     async readMark() {
       if (sql.fault !== undefined || witness?.fault !== undefined) await tryDisk();
       return sql.write(() => {
-        const stored = { ...readRow(), isDurable: true, hasReplicas: false, now: now() };
+        const stored = { ...readRow(), isKept: true, isDurable: true, hasReplicas: false, now: now() };
         return witness === undefined ? stored : { ...stored, witness: witness.read() };
       });
     },
