@@ -104,7 +104,8 @@ export function createServices(
   const secrets = { current: secret, previous: config.GATEWAY_SECRET_PREVIOUS };
   // Before anything makes the file anew: the ledger looks whether it was removed.
   const ledger = openLedger(config.LEDGER_URL, secrets, storeOptions);
-  const documents = openDocuments(config.LEDGER_URL, storeOptions);
+  const needsReplica = () => ledger.needsReplica?.() === true;
+  const documents = openDocuments(config.LEDGER_URL, { ...storeOptions, needsReplica });
   const onDocumentError = (error: unknown) => telemetry.storeFailed('documents', error);
   const live = createProgressHub({
     documents,

@@ -150,11 +150,17 @@ const texts = z.array(z.string());
 const redisKey = (key: string): string => `${PREFIX}document:${key}`;
 const LIST = `${PREFIX}list`;
 
+interface OpenDocumentsOptions extends OpenStoreOptions {
+  /** Whether a durable write counts only where a replica has it. */
+  readonly needsReplica?: () => boolean;
+}
+
 /** @param now - milliseconds since the epoch; the server's clock when absent */
 function openRedisDocuments(
   url: string,
   now: (() => number) | undefined,
   onError: (error: unknown) => void,
+  needsReplica: () => boolean,
 ): DocumentStore {
   const redis = openRedis(url, onError);
   const replication = createReplication(redis);
@@ -171,9 +177,7 @@ function openRedisDocuments(
       const wanted = expected === undefined ? '' : String(expected);
       const argv = [time(), text, String(lifetimeMs), wanted, isListed ? key : ''];
       const write = () => redis.run(PUT, [redisKey(key), LIST], argv);
-      // A durable write waits only for connected replicas: the ledger records whether there must be
-      // any.
-      replication.isRequired = false;
+      replication.isRequired = needsReplica();
       const version = z.number().parse(await (isDurable ? replication.write(write) : write()));
       return version === 0 ? null : version;
     },
@@ -189,11 +193,13 @@ function openRedisDocuments(
  *
  * @param storeUrl - `sqlite:PATH` (creates a missing folder), `memory:`, `redis://…` or
  *   `rediss://…`
+ * @param options.needsReplica - as the ledger says of the same store; without it a durable write
+ *   waits for the replicas that are connected
  */
 export const openDocuments = (
   storeUrl: string,
-  { now, onError = () => undefined }: OpenStoreOptions = {},
+  { now, onError = () => undefined, needsReplica = () => false }: OpenDocumentsOptions = {},
 ): DocumentStore =>
   /^rediss?:\/\//.test(storeUrl)
-    ? openRedisDocuments(storeUrl, now, onError)
+    ? openRedisDocuments(storeUrl, now, onError, needsReplica)
     : orInMemory(sqlitePath(storeUrl) ?? ':memory:', (file) => openSqliteDocuments(file, now));

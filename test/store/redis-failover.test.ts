@@ -111,6 +111,11 @@ describe.skipIf(NO_REDIS)('a Redis with a replica', () => {
     await until('the document', async () => (await read()) !== undefined);
     expect(await read()).toMatchObject({ text: 'a webhook' });
     await documents.close();
+    // The server that has taken over has no replica, and the ledger knows of one.
+    const aware = openDocuments(pair.url, { needsReplica: () => true });
+    await expect(aware.put('lost', 'another', options)).rejects.toThrow(NotReplicatedError);
+    await aware.put('a lease', '', { lifetimeMs: 1000 });
+    await aware.close();
   });
 
   it('gives no key away on the side that has lost its replica, when both are believed', async () => {

@@ -162,6 +162,8 @@ export interface Ledger {
   isLost(): boolean;
   /** Accepts the ledger as it is. @returns false when nothing was wrong with it */
   accept(): Promise<boolean>;
+  /** Whether a replica of the store must have what must not be lost; never where absent. */
+  needsReplica?(): boolean;
   /** Advice to the operator about the store, a sentence each. */
   warnings(): Promise<readonly string[]>;
   /**
