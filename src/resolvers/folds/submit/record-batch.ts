@@ -2,7 +2,6 @@
 import type { Clock } from '../../../async/clock.ts';
 import type { GatewayContext } from '../../../context.ts';
 import type { LedgerChain } from '../../../store/ledger/ledger.ts';
-import { NotReplicatedError } from '../../../store/ledger/replication.ts';
 import type { DeclaredAtom, DeclaredBond } from '../../../structure/fold/declared-bonds.ts';
 import type { BondAtom } from '../../../submission/bonds.ts';
 import type { Chain } from '../../../submission/chain.ts';
@@ -31,7 +30,7 @@ async function recordLater({ sleep }: Clock, record: () => Promise<void>): Promi
 const NOT_REMEMBERED: Issue = {
   path: '',
   code: 'NOT_REMEMBERED',
-  message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
+  message: 'The batch is queued, but the gateway could not write it down safely: keep its batchId.',
   hint:
     'The gateway tries again for two minutes. If myBatches does not list the batch then, its names and ' +
     "its idempotency key are lost. Tell the operator: the gateway's store fails.",
@@ -86,9 +85,8 @@ export async function recordBatch(
   try {
     await record();
     return [];
-  } catch (error) {
+  } catch {
     void recordLater(ctx.services.clock, record);
-    // It is written down, and written again until a failover cannot take it back.
-    return error instanceof NotReplicatedError ? [] : [NOT_REMEMBERED];
+    return [NOT_REMEMBERED];
   }
 }
