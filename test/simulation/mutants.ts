@@ -14,6 +14,8 @@ interface Mutant extends Fault {
   readonly name: string;
   /** SQLite when absent. */
   readonly store?: StoreKind;
+  /** 2 when absent. */
+  readonly replicas?: number;
   /** None when absent. */
   readonly followers?: number;
   /** Decides how far followers are behind; 0 when absent. */
@@ -79,9 +81,9 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/store/ledger/redis-ledger.ts',
     replacements: [['(): void => void ledger.check().catch(onError)', '(): void => undefined']],
     events: [
-      submit(50_000),
+      submit(50_000, { replica: 1 }),
       createEvent('restart store', { gapMs: 300, lostMs: 1_000 }),
-      submit(0, { key: null }),
+      submit(21_000),
     ],
   },
   {
@@ -121,8 +123,41 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'loss told once',
     seed: 4019,
     file: 'src/store/ledger/mark.ts',
-    replacements: [['await store.keepWitness?.();\n      throw', 'throw']],
+    replacements: [['await store.keepWitness?.();\n      // The next', '// The next']],
     events: [submit(0), createEvent('remove witness'), createEvent('remove file'), createEvent('stop')],
+  },
+  {
+    name: 'loss kept to itself',
+    store: 'redis',
+    seed: 4388,
+    planSeed: 4,
+    file: 'src/store/ledger/mark.ts',
+    replacements: [
+      ['if (isNews && ', 'if (isNews && false && '],
+      ['known ??= {', 'void {'],
+    ],
+    events: [
+      submit(0),
+      createEvent('restart store', { gapMs: 2_500, lostMs: 1e12 }),
+      createEvent('rotate secret', { gapMs: 6_000 }),
+      createEvent('restart store', { lostMs: 1e12 }),
+      submit(21_000),
+    ],
+  },
+  {
+    name: 'log of another file',
+    seed: 99_050,
+    replicas: 1,
+    file: 'src/store/ledger/sqlite-tables.ts',
+    replacements: [['if (inFile < before) throw', 'if (inFile < before - 1e15) throw']],
+    events: [
+      createEvent('back up'),
+      createEvent('restore'),
+      submit(0),
+      createEvent('stop'),
+      createEvent('start', { gapMs: 50_000 }),
+      createEvent('restore', { isClean: false }),
+    ],
   },
   {
     name: 'webhook not synchronised',
@@ -175,7 +210,7 @@ export const MUTANTS: readonly Mutant[] = [
 ];
 
 /** The plan of the history of a fault. */
-export const mutantPlan = ({ store, followers = 0, planSeed = 0, events }: Mutant): Plan => ({
+export const mutantPlan = ({ store, replicas = 2, followers = 0, planSeed = 0, events }: Mutant): Plan => ({
   ...createPlan(planSeed, store),
-  ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers, events },
+  ...{ replicas, isShared: false, hasWebhooks: true, trouble: 0, storeTrouble: 0, followers, events },
 });

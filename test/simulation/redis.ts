@@ -74,7 +74,7 @@ export interface Loss {
 
 const LAGS_MS = [0, 0, 1, 5, 30, 150, 700] as const;
 const CONNECT_TIMEOUT_MS = 1_500;
-const WRITES = /redis\.call\('(?:SET|HSET|DEL|RENAME|SADD|PEXPIRE)/;
+const WRITES = /redis\.p?call\('(?:SET|HSET|DEL|RENAME|SADD|PEXPIRE)/;
 const never = new Promise<never>(() => undefined);
 
 export class RedisStore {
@@ -369,10 +369,19 @@ export class RedisStore {
         seen: this.#log.length,
       });
   }
-  /** A follower is cut off. @returns false where none is connected */
+  /** Whether the mark of the ledger tells of followers. */
+  get #isFollowed(): boolean {
+    const marks = this.#log.flatMap(({ args }) => args.filter((arg) => arg.includes('"hasReplicas"')));
+    return marks.at(-1)?.includes('"hasReplicas":true') === true;
+  }
+  /**
+   * A follower is cut off that gateways know of.
+   *
+   * @returns false where none is connected
+   */
   loseFollower(): boolean {
     const one = this.#followers.find(({ isConnected }) => isConnected);
-    if (one === undefined) return false;
+    if (one === undefined || !this.#isFollowed) return false;
     one.seen = this.#seen(one);
     one.isConnected = false;
     return true;
