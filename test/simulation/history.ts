@@ -128,6 +128,8 @@ export class History {
   aheadMs = 0;
   /** When a power cut may have taken snapshots back, which are read again. */
   readonly powerCutAt: number[] = [];
+  /** When a copy was first put back beside the log of before: its file may be damaged since. */
+  mixedAt = Number.POSITIVE_INFINITY;
   /** When a gateway stopped in order: a poll without an answer yet is given up. */
   readonly stoppedAt: number[] = [];
   /** Pairs of an event and the state of a key that it met. */
@@ -467,6 +469,7 @@ export class History {
       if (this.#backedUpAt === undefined) return;
       await this.#endAll(isKilled || !isClean);
       this.#disk?.restore(isClean);
+      if (!isClean) this.mixedAt = Math.min(this.mixedAt, this.#time.now);
       this.#endLosses();
       this.#noteLoss(this.#backedUpAt);
       this.#say('operator', `puts the copy back${isClean ? '' : ' beside the log of before'}`);

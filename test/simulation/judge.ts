@@ -161,7 +161,7 @@ function mixes(history: History): string | undefined {
 }
 
 function owesWebhook(history: History): string | undefined {
-  const { service, filesLostAt, withoutFile, aheadMs, endedAt, plan } = history;
+  const { service, filesLostAt, withoutFile, mixedAt, aheadMs, endedAt, plan } = history;
   // A replica then takes leases over that another one still has.
   const isSetBack = plan.events.some(({ kind, hours }) => kind === 'set clock' && hours < 0);
   for (const { told, url, id, at, replica } of submissions(history)) {
@@ -180,8 +180,8 @@ function owesWebhook(history: History): string | undefined {
       return `the webhook of ${id} was sent again after 410`;
     const isPromised =
       told?.type === 'FoldSubmitted' && !told.isReplayed && !told.warnings.includes('NOTIFY_NOT_STORED');
-    const isLost =
-      filesLostAt.some((lostAt) => lostAt >= at) || withoutFile.has(replica) || aheadMs >= RETENTION_MS;
+    const isInFile = !withoutFile.has(replica) && mixedAt > at;
+    const isLost = filesLostAt.some((lostAt) => lostAt >= at) || !isInFile || aheadMs >= RETENTION_MS;
     if (isPromised && !isLost && received.length === 0)
       return `the webhook of ${id} (${told.batchIds}) was never sent`;
   }
@@ -197,14 +197,14 @@ function sendsWhenLost(history: History): string | undefined {
 }
 
 function pollsTooOften(history: History): string | undefined {
-  const { service, plan, asked, powerCutAt, stoppedAt, filesLostAt } = history;
+  const { service, plan, asked, powerCutAt, stoppedAt, filesLostAt, mixedAt } = history;
   const isStoreTroubled =
     plan.storeTrouble > 0 || plan.events.some(({ kind }) => EVENTS[kind].store === 'redis');
   const hasClockSet = plan.events.some(({ kind }) => kind === 'set clock');
   // Webhooks stay under the name that their caller had.
   const hasTwoNames = plan.hasWebhooks && plan.events.some(({ kind }) => kind.endsWith(' secret'));
-  // A copy beside the log of another one may be a damaged file, in which replicas share nothing.
-  const isMixed = plan.events.some(({ kind, isClean }) => kind === 'restore' && !isClean);
+  // In a damaged file replicas share nothing.
+  const isMixed = mixedAt < Number.POSITIVE_INFINITY;
   if (plan.trouble > 0 || hasClockSet || hasTwoNames || isMixed || isStoreTroubled) return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
   // A refusal that ended an earlier subscription is asked again for a new one.
