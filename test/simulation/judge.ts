@@ -77,7 +77,7 @@ const isSameKey = (one: Asked, other: Asked): boolean => one.caller === other.ca
 
 /** The answer to one submission has to hold for the next ones with its key. */
 function forgets(history: History): string | undefined {
-  const { filesLostAt, withoutFile } = history;
+  const { filesLostAt, withoutFile, service } = history;
   const all = submissions(history).filter(({ key }) => key !== null);
   for (const [index, later] of all.entries()) {
     const { told } = later;
@@ -90,7 +90,7 @@ function forgets(history: History): string | undefined {
         one.input === later.input &&
         one.told?.type === 'FoldSubmitted' &&
         one.told.at <= later.at &&
-        later.at - one.at < RETENTION_MS &&
+        later.at - (service.batches.get(one.told.batchIds[0] ?? '')?.at ?? one.at) < RETENTION_MS &&
         !isGivenUp(history, one.at, told.at) &&
         // It may have known that from a file that is gone.
         !withoutFile.has(one.replica) &&

@@ -237,7 +237,9 @@ export class RedisStore {
     };
     const wait = (until: number): void => {
       const acknowledged = this.#followers.filter((one) => this.#seen(one) >= link.lastWrite).length;
-      if (acknowledged >= Number(args[1]) || this.#time.now >= until) answer({ value: acknowledged });
+      if (link.host === 'gone') return;
+      if (link.host === 'demoted') answer({ error: new ErrorReply('UNBLOCKED instance state changed') });
+      else if (acknowledged >= Number(args[1]) || this.#time.now >= until) answer({ value: acknowledged });
       else this.#time.after(10, () => wait(until));
     };
     const run = async (): Promise<void> => {
