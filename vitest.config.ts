@@ -1,6 +1,19 @@
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Files that take longer than half a minute: started last, each would end alone. */
+const LONG_FILES =
+  /test\/(simulation|oracle\/history|shipped|system\/(clients\/python|cli\/workflows|story\/(users|designer|hostile)|replicas\/three|browser\/frontend))/;
+
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => LONG_FILES.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 const require = createRequire(import.meta.url);
 
@@ -28,6 +41,7 @@ export default defineConfig({
       { extends: true, test: { name: 'shipped', include: ['test/shipped/**/*.test.ts'] } },
       { extends: true, test: { name: 'sandbox', include: ['sandbox/test/**/*.test.ts'] } },
     ],
+    sequence: { sequencer: LongFilesFirst },
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     // Much of what a test does is waiting: on two cores three files at a time take 6 minutes, two
