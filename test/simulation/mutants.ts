@@ -134,7 +134,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/store/ledger/mark.ts',
     replacements: [
       ['if (isNews && ', 'if (isNews && false && '],
-      ['known ??= {', 'void {'],
+      ['if (known === undefined) lostIds =', 'void'],
     ],
     events: [
       submit(0),

@@ -186,6 +186,28 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await founder.close();
     });
 
+    it('is older also for a gateway that has only read of what is missing', async () => {
+      const restore = await place.save();
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      const reader = await place.open(clock);
+      await reader.check();
+      await restore();
+      await expect(reader.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+      await reader.close();
+    });
+
+    it('is not lost because a gateway with an unknown secret says so', async () => {
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      for (const current of ['a second secret', 'a third secret']) {
+        const next = await place.open(clock, { current });
+        expect(await next.accept()).toBe(true);
+        await expect(ledger.check()).rejects.toThrow(WrongSecretError);
+        await next.check();
+        expect(await next.claim('p', `key for ${current}`, 'h')).toBeNull();
+        await next.close();
+      }
+    });
+
     it('stays lost where it is lost once more, and only a gateway that found it so is left', async () => {
       expect(await ledger.claim('p', 'k', 'h')).toBeNull();
       await place.lose();

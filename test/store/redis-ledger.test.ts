@@ -107,6 +107,27 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await ledger.close();
     });
 
+    it('that was emptied and accepted is not lost for gateways that were not asked meanwhile', async () => {
+      const open = () => openLedger(`${place.url}/90`, SECRETS);
+      const client = await createClient({ url: `${place.url}/90` }).connect();
+      const [ledger, asleep] = [open(), open()];
+      await ledger.claim('p', 'k', 'h');
+      // It is told of the first loss only, and not that both were accepted.
+      for (const isFirst of [true, false]) {
+        await client.flushDb();
+        await expect(ledger.check()).rejects.toThrow(LostLedgerError);
+        if (isFirst) await expect(asleep.check()).rejects.toThrow(LostLedgerError);
+        const operator = open();
+        expect(await operator.accept()).toBe(true);
+        await operator.close();
+        await ledger.check();
+      }
+      expect(await asleep.claim('p', 'other', 'h')).toBeNull();
+      await ledger.check();
+      client.destroy();
+      await Promise.all([ledger.close(), asleep.close()]);
+    });
+
     it('is not waited for while it stalls, and a key whose claim was not answered is free again', async () => {
       const ledger = openLedger(place.url, SECRETS);
       const key = randomUUID();

@@ -147,9 +147,10 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     const claim = { principal, key, token };
     try {
       const names: PrincipalNames = [principal, ...formerNames];
-      const claimed = await store.claim(names, key, requestHash, mark.expected, token);
+      const { expected } = mark;
+      const claimed = await store.claim(names, key, requestHash, expected, token);
       if (typeof claimed !== 'number') return claimed;
-      mark.addWrite(claimed);
+      mark.addWrite(expected, claimed);
       claims.set(claimId(principal, key), claim);
       return null;
     } catch (error) {
@@ -189,11 +190,13 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     },
     async record(...what) {
       endClaim(what[0], what[1]);
-      mark.addWrite(await store.record(...what, mark.expected));
+      const { expected } = mark;
+      mark.addWrite(expected, await store.record(...what, expected));
     },
     async recordUnknown(...what) {
       endClaim(what[0], what[1]);
-      mark.addWrite(await store.recordUnknown(...what, mark.expected));
+      const { expected } = mark;
+      mark.addWrite(expected, await store.recordUnknown(...what, expected));
     },
     batch: findBatch,
     async batchOfOnlyTask(principal, taskId) {

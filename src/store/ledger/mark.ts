@@ -27,11 +27,11 @@ export interface StoredMark {
    */
   readonly newest: number;
   /**
-   * Whether the store still has what this gateway knew. After a loss it has not, also where others
-   * have written since, so that `newest` does not show it.
+   * Whether the store has the last write of this gateway. After a loss it has not, also where
+   * others have written since, so that `newest` does not show it.
    */
   readonly isKept: boolean;
-  /** Whether the store has kept that this gateway knows `newest`, and no failover takes it back. */
+  /** Whether a failover of the store cannot take `newest` back. */
   readonly isDurable: boolean;
   /** Whether the store has replicas at present. */
   readonly hasReplicas: boolean;
@@ -47,7 +47,7 @@ export interface StoredMark {
 
 /** Where a ledger keeps its mark. */
 export interface MarkStore {
-  /** @param known - what this gateway knows of it; an empty text for nothing */
+  /** @param known - what this gateway knows of it */
   readMark(known: ExpectedMark): Promise<StoredMark>;
   /**
    * Replaces the mark if it equals `expected`, atomically.
@@ -113,7 +113,9 @@ const markText = z.object({
   secret: z.string(),
   /** Keyed hashes of the secrets before it, and when each was replaced; of 31 days. */
   former: z.array(z.object({ secret: z.string(), replacedAt: z.number() })).default([]),
-  /** The marks that an operator gave up for this one. */
+  /** Keyed hashes of the former secrets that its founder was given. */
+  given: z.array(z.string()).default([]),
+  /** The marks that an operator gave up for this one, the last first. */
   replaces: z.array(z.string()),
   /** Whether the store has had replicas: a key is then claimed only when one of them has it too. */
   hasReplicas: z.boolean().default(false),
@@ -135,23 +137,27 @@ const fingerprint = (secret: string): string => principalName(secret, 'fingerpri
 
 /** How far the newest entry may be ahead of the clock. */
 export const MAX_AHEAD_MS = 24 * 3_600_000;
+/** Marks that were given up, of which gateways may still know. */
+const MAX_REPLACED = 100;
 /** Each try after the first follows another gateway that wrote at the same moment. */
 const TRIES = 5;
 
-/** The mark under which a key may be claimed. */
+/** The mark under which a key may be claimed. Times are in milliseconds since the epoch. */
 export interface ExpectedMark {
   readonly id: string;
   readonly text: string;
-  /** The newest time is at least this. Milliseconds since the epoch. */
+  /** The newest time is at least this. */
   readonly leastNewest: number;
+  /** The newest time of the last write of this gateway; 0 for none. */
+  readonly lastWrite: number;
 }
 
 /** The mark of a ledger as a gateway knows it. */
 export interface MarkCheck {
   readonly expected: ExpectedMark;
   readonly isLost: boolean;
-  /** Adds the newest time of a write that no failover can take back. */
-  addWrite(newest: number): void;
+  /** Adds the newest time of a write under a mark, which no failover can take back. */
+  addWrite(expected: ExpectedMark, newest: number): void;
   /**
    * Compares the mark with what is known of it, and founds a ledger that has none. With a former
    * secret in its mark, the ledger is the current one's from then on.
@@ -213,18 +219,23 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
   let known: Mark | undefined;
   let text = '';
   let newestSeen = 0;
+  let lastWrite = 0;
   let isLost = false;
+  /** The ids of a ledger that this gateway has only known as lost: its own, and the one it lost. */
+  let lostIds: readonly string[] = [];
 
-  const expected = (): ExpectedMark => ({ id: known?.id ?? '', text, leastNewest: newestSeen });
+  const expected = (): ExpectedMark => ({ id: known?.id ?? '', text, leastNewest: newestSeen, lastWrite });
 
   function findLost(mark: Mark | null, stored: StoredMark, knownNewest: number): Mark['lost'] {
     const { newest, isKept, witness } = stored;
     const isUnwitnessed = mark?.isWitnessed === true && witness === null;
     const isJumped = mark !== null && stored.isJumped === true;
+    const again = lostIds.map((id) => findLoss(mark, newest, { id, newest: 0 }));
     return (
       mark?.lost ??
       (known && findLoss(mark, newest, { id: known.id, newest: isKept ? knownNewest : Infinity })) ??
       (witness && findLoss(mark, newest, witness)) ??
+      (again.every((loss) => loss !== undefined) ? again[0] : undefined) ??
       (isUnwitnessed ? { id: mark.id, loss: 'UNWITNESSED' } : undefined) ??
       (isJumped ? { id: mark.id, loss: 'JUMPED' } : undefined)
     );
@@ -232,7 +243,9 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
 
   /** The mark that the ledger should have. @throws WrongSecretError */
   function review(mark: Mark | null, { now, hasReplicas }: StoredMark, lost: Mark['lost']): Mark {
-    const founded = { id: randomUUID(), secret: own, former: [], replaces: [] };
+    // A ledger that was given up stays so.
+    const replaces = known?.replaces ?? [];
+    const founded = { id: randomUUID(), secret: own, former: [], given: [...given], replaces };
     return {
       ...(mark === null ? founded : { ...mark, ...reviewSecrets(mark, own, given, now) }),
       hasReplicas: hasReplicas || mark?.hasReplicas === true,
@@ -251,8 +264,10 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     try {
       next = review(mark, stored, lost);
     } catch (error) {
-      // A gateway with a former secret may be the only one that knows of a loss.
-      const isNews = known !== undefined && mark?.lost === undefined && lost !== undefined;
+      // A gateway with a former secret may be the only one that knows of a loss. One with a secret
+      // that this ledger never had is led to the wrong ledger.
+      const isOurs = mark?.given.includes(own) === true || mark?.former.some(({ secret }) => secret === own);
+      const isNews = isOurs && mark?.lost === undefined && lost !== undefined;
       if (isNews && !(await store.replaceMark(stored.text, JSON.stringify({ ...mark, lost }), false)))
         return false;
       throw error;
@@ -262,7 +277,7 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     if (next.lost !== undefined) {
       await store.keepWitness?.();
       // The next loss is one also for a gateway that knows of nothing else.
-      known ??= { ...next, id: next.lost.id };
+      if (known === undefined) lostIds = [next.lost.id, next.id];
       throw lostError(next.lost.loss);
     }
     if (stored.newest > stored.now + MAX_AHEAD_MS) throw lostError('CLOCK');
@@ -277,6 +292,8 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     }
     const newest = stored.isDurable ? stored.newest : 0;
     newestSeen = known?.id === next.id ? Math.max(newestSeen, newest) : newest;
+    lastWrite = known?.id === next.id ? lastWrite : 0;
+    lostIds = [];
     known = next;
     text = nextText;
     return true;
@@ -315,7 +332,11 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
       secret: own,
       // The gateway drops the former secrets that it was not given.
       former: secretsBefore.filter(({ secret }) => given.has(secret)),
-      replaces: [...new Set([mark?.id, mark?.lost?.id, witness?.id].filter((id) => id !== undefined))],
+      given: [...given],
+      // Also what was given up before: a gateway may not have been asked since.
+      replaces: [...new Set([mark?.id, mark?.lost?.id, witness?.id, ...(mark?.replaces ?? [])])]
+        .filter((id) => id !== undefined)
+        .slice(0, MAX_REPLACED),
       hasReplicas,
       isWitnessed: witness !== undefined,
     };
@@ -332,8 +353,11 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     get isLost() {
       return isLost;
     },
-    addWrite(newest) {
+    addWrite({ id }, newest) {
+      // A ledger that was accepted meanwhile may count from an earlier time.
+      if (id !== known?.id) return;
       newestSeen = Math.max(newestSeen, newest);
+      lastWrite = Math.max(lastWrite, newest);
     },
     check,
     accept,

@@ -1,6 +1,7 @@
 // The atomic steps of the Redis ledger, in Lua: Redis runs a script alone, and its log holds all of
 // its writes or none.
 import { NOW } from '../redis-connection.ts';
+import { RETENTION_MS } from './ledger.ts';
 
 /** KEYS key; ARGV time. */
 export const RENEW = `${NOW}
@@ -19,24 +20,28 @@ const touch = (key: string, latest: string): string => `
   redis.call('SET', ${key}, newest)`;
 
 /**
- * Each gateway stores the newest time that it has seen under an id of its own: the newest time
- * itself shows no loss once others have written. A time that is long past need not be there.
+ * Each gateway stores the time of its own last write under an id of its own: the newest time shows
+ * no loss once others have written. A time whose keys are past their time need not be there.
  */
-const SEEN = `${NOW}
-  local function isThere(key, least, retention)
-    least = tonumber(least)
-    return least < now - tonumber(retention) or tonumber(redis.call('GET', key) or '0') >= least
+const OWN = `${NOW}
+  local function isThere(key, time)
+    time = tonumber(time)
+    return time < now - ${RETENTION_MS} or tonumber(redis.call('GET', key) or '0') >= time
+  end
+  local function keep(key, newest, retention)
+    -- The clock may be behind for a moment.
+    redis.call('SET', key, newest, 'PX', string.format('%.0f', retention + math.max(0, newest - now)))
   end
 `;
 
 /**
- * KEYS key, revoked claim, mark, newest time, the newest that the gateway has seen, the key under
- * former names; ARGV time, request hash, token of the claim, retention, mark as it is known, least
- * newest time, how far the newest time may be ahead, latest time. Answers the key's entry, of
- * several one that has ended; the newest time when the caller now has the key; nothing when the
- * mark or a time is not as known.
+ * KEYS key, revoked claim, mark, newest time, the gateway's last write, the key under former names;
+ * ARGV time, request hash, token of the claim, retention, mark as it is known, least newest time,
+ * how far the newest time may be ahead, latest time, the last write as it is known. Answers the
+ * key's entry, of several one that has ended; the newest time when the caller now has the key;
+ * nothing when the mark or a time is not as known.
  */
-export const CLAIM = `${SEEN}
+export const CLAIM = `${OWN}
   local best
   for i = 1, #KEYS do
     local entry = (i == 1 or i > 5) and redis.call('HMGET', KEYS[i], 'at', 'state') or {}
@@ -53,8 +58,8 @@ export const CLAIM = `${SEEN}
   end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
   local before = tonumber(redis.call('GET', KEYS[4]) or '0')
-  if redis.call('GET', KEYS[3]) ~= ARGV[5] or not isThere(KEYS[5], ARGV[6], ARGV[4])
-    or before > now + tonumber(ARGV[7]) or now > tonumber(ARGV[8]) then
+  if redis.call('GET', KEYS[3]) ~= ARGV[5] or before < tonumber(ARGV[6]) or before > now + tonumber(ARGV[7])
+    or now > tonumber(ARGV[8]) or not isThere(KEYS[5], ARGV[9]) then
     return {}
   end
   -- This write comes first: a server without memory refuses it, but not the writes after it.
@@ -62,7 +67,7 @@ export const CLAIM = `${SEEN}
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   ${touch('KEYS[4]', 'ARGV[8]')}
-  redis.call('SET', KEYS[5], newest, 'PX', ARGV[4])
+  keep(KEYS[5], newest, ARGV[4])
   return newest
 `;
 
@@ -77,18 +82,12 @@ export const RELEASE = `
 `;
 
 /**
- * KEYS mark, newest time, the newest that the gateway has seen; ARGV time, id of the mark as it is
- * known, least newest time, retention. Answers the first two, whether the least is there, whether
- * the newest now is seen, and the time.
+ * KEYS mark, newest time, the gateway's last write; ARGV time, the last write as it is known.
+ * Answers the first two, whether the last is there, and the time.
  */
-export const READ_MARK = `${SEEN}
-  local mark, newest = redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0'
-  local isKept, isSeen = isThere(KEYS[3], ARGV[3], ARGV[4]), false
-  if mark and (isKept or cjson.decode(mark).id ~= ARGV[2]) then
-    -- A server without memory refuses it.
-    isSeen = redis.pcall('SET', KEYS[3], newest, 'PX', ARGV[4]).ok ~= nil
-  end
-  return { mark, newest, isKept and 1 or 0, isSeen and 1 or 0, string.format('%.0f', now) }
+export const READ_MARK = `${OWN}
+  local isKept = isThere(KEYS[3], ARGV[2]) and 1 or 0
+  return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0', isKept, string.format('%.0f', now) }
 `;
 
 /**
@@ -127,11 +126,11 @@ const endKey = (key: string, fields: readonly string[], inputHash: string): stri
     end`;
 
 /**
- * KEYS batch, batches, input, only task, key, newest time, the newest that the gateway has seen;
- * ARGV time, retention, time of submission, place among the batches, batch id, batch, whether it
- * has an only task, and a key; latest time, least newest time; items.
+ * KEYS batch, batches, input, only task, key, newest time, the gateway's last write; ARGV time,
+ * retention, time of submission, place among the batches, batch id, batch, whether it has an only
+ * task, and a key; latest time, the last write as it is known; items.
  */
-export const RECORD = `${SEEN}
+export const RECORD = `${OWN}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
   local ttl = math.max(1, submitted + retention - now)
   local before = redis.call('HGET', KEYS[1], 'place')
@@ -159,15 +158,16 @@ export const RECORD = `${SEEN}
   end
   ${touch('KEYS[6]', 'ARGV[9]')}
   -- A loss stays one, also where a submission ends before it is noticed.
-  if isThere(KEYS[7], ARGV[10], ARGV[2]) then redis.call('SET', KEYS[7], newest, 'PX', ARGV[2]) end
+  if isThere(KEYS[7], ARGV[10]) then keep(KEYS[7], newest, retention) end
   return newest
 `;
 
 /**
- * KEYS input, key, newest time, the newest that the gateway has seen; ARGV time, retention, whether
- * it has a key, upstream request id or nothing, hash of the input, latest time, least newest time.
+ * KEYS input, key, newest time, the gateway's last write; ARGV time, retention, whether it has a
+ * key, upstream request id or nothing, hash of the input, latest time, the last write as it is
+ * known.
  */
-export const RECORD_UNKNOWN = `${SEEN}
+export const RECORD_UNKNOWN = `${OWN}
   redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   if ARGV[3] ~= '' then
@@ -175,6 +175,6 @@ export const RECORD_UNKNOWN = `${SEEN}
     if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
   end
   ${touch('KEYS[3]', 'ARGV[6]')}
-  if isThere(KEYS[4], ARGV[7], ARGV[2]) then redis.call('SET', KEYS[4], newest, 'PX', ARGV[2]) end
+  if isThere(KEYS[4], ARGV[7]) then keep(KEYS[4], newest, ARGV[2]) end
   return newest
 `;

@@ -77,14 +77,8 @@ const scanReply = z.tuple([z.string(), z.array(z.string())]);
 const flatReply = z.array(z.string());
 
 const markReply = z
-  .tuple([z.string().nullable(), z.coerce.number(), z.number(), z.number(), z.coerce.number()])
-  .transform(([text, newest, isKept, isSeen, now]) => ({
-    text,
-    newest,
-    isKept: isKept === 1,
-    isSeen: isSeen === 1,
-    now,
-  }));
+  .tuple([z.string().nullable(), z.coerce.number(), z.number(), z.coerce.number()])
+  .transform(([text, newest, isKept, now]) => ({ text, newest, isKept: isKept === 1, now }));
 
 /** Fields of a hash from the flat list that Redis answers; null for a hash that is not there. */
 function readHash(reply: unknown): Record<string, string> | null {
@@ -156,8 +150,8 @@ function createLedgerStore(
   { redis, durable, replication, redisClock, check }: LedgerConnections,
   now: (() => number) | undefined,
 ): LedgerStore {
-  /** Under this stands the newest time that this gateway has seen. */
-  const seen = `${PREFIX}seen:${randomUUID()}`;
+  /** Under this stands the time of the last write of this gateway. */
+  const lastWrite = `${PREFIX}last:${randomUUID()}`;
   const time = () => timeArgument(now);
   const latest = () => String(Math.round(redisClock.latest()));
   /** Names of principals, read once: only those of a former secret are looked for in it. */
@@ -192,9 +186,9 @@ function createLedgerStore(
   }
 
   return {
-    async readMark({ id, leastNewest }) {
-      const args = [time(), id, String(leastNewest), String(STORED_MS)];
-      const reply = await durable.run(READ_MARK, [MARK, NEWEST, seen], args).catch((error: unknown) => {
+    async readMark(known) {
+      const args = [time(), String(known.lastWrite)];
+      const reply = await durable.run(READ_MARK, [MARK, NEWEST, lastWrite], args).catch((error: unknown) => {
         // A cluster refuses scripts over several keys.
         if (!String(error).includes('CROSSSLOT')) throw error;
         const advice =
@@ -203,7 +197,7 @@ function createLedgerStore(
       });
       // Both connections are needed to serve.
       await redis.send('PING');
-      const { isSeen, ...stored } = markReply.parse(reply);
+      const stored = markReply.parse(reply);
       const mark = stored.text === null ? null : readMarkText(stored.text);
       const isJumped = redisClock.isJumped({ ...stored, id: mark?.id ?? null });
       const isMarked = mark?.hasReplicas === true;
@@ -211,14 +205,13 @@ function createLedgerStore(
       const hasReplicas = replication.isNew || (await replication.count()) > 0;
       replication.isRequired = hasReplicas || isMarked;
       const isDurable =
-        isSeen &&
-        (!replication.isRequired ||
-          (await replication
-            .write(() => durable.send('SET', CHECKED, ''))
-            .then(
-              () => true,
-              () => false,
-            )));
+        !replication.isRequired ||
+        (await replication
+          .write(() => durable.send('SET', CHECKED, ''))
+          .then(
+            () => true,
+            () => false,
+          ));
       return { ...stored, isDurable, hasReplicas, isJumped };
     },
     async replaceMark(expected, next, resets) {
@@ -232,12 +225,12 @@ function createLedgerStore(
       const role = await redis.send('ROLE').catch(() => null);
       return [...(readHash(reply)?.appendonly === 'no' ? [NO_LOG] : []), ...(role === null ? [NO_ROLE] : [])];
     },
-    async claim(names, key, requestHash, { text, leastNewest }, token) {
+    async claim(names, key, requestHash, known, token) {
       const [name, ...formerNames] = names;
       const formerPlaces = formerNames.map((former) => principalKeys(former).key(key));
-      const keys = [principalKeys(name).key(key), REVOKED + token, MARK, NEWEST, seen, ...formerPlaces];
-      const limits = [text, String(leastNewest), String(MAX_AHEAD_MS), latest()];
-      const args = [time(), requestHash, token, String(STORED_MS), ...limits];
+      const keys = [principalKeys(name).key(key), REVOKED + token, MARK, NEWEST, lastWrite, ...formerPlaces];
+      const limits = [known.text, String(known.leastNewest), String(MAX_AHEAD_MS), latest()];
+      const args = [time(), requestHash, token, String(STORED_MS), ...limits, String(known.lastWrite)];
       const reply = await replication.write(
         () => durable.run(CLAIM, keys, args),
         (answer) => typeof answer === 'string',
@@ -253,7 +246,7 @@ function createLedgerStore(
       const keys = [principalKeys(principal).key(key), REVOKED + token];
       await redis.run(RELEASE, keys, [token, String(REVOKED_MS)]);
     },
-    async record(principal, key, batch, items, { leastNewest }) {
+    async record(principal, key, batch, items, known) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
       const names = principalKeys(principal);
       const keys = [
@@ -263,7 +256,7 @@ function createLedgerStore(
         names.task(onlyTaskId ?? ''),
         names.key(key ?? ''),
         NEWEST,
-        seen,
+        lastWrite,
       ];
       const args = [
         time(),
@@ -275,14 +268,14 @@ function createLedgerStore(
         onlyTaskId === null ? '' : 'task',
         key === null ? '' : 'key',
         latest(),
-        String(leastNewest),
+        String(known.lastWrite),
         ...items.map((item) => JSON.stringify(item)),
       ];
       return Number(await replication.write(() => durable.run(RECORD, keys, args)));
     },
-    async recordUnknown(principal, key, { inputHash, upstreamRequestId }, { leastNewest }) {
+    async recordUnknown(principal, key, { inputHash, upstreamRequestId }, known) {
       const names = principalKeys(principal);
-      const keys = [names.input(inputHash), names.key(key ?? ''), NEWEST, seen];
+      const keys = [names.input(inputHash), names.key(key ?? ''), NEWEST, lastWrite];
       const args = [
         time(),
         String(STORED_MS),
@@ -290,7 +283,7 @@ function createLedgerStore(
         upstreamRequestId ?? '',
         inputHash,
         latest(),
-        String(leastNewest),
+        String(known.lastWrite),
       ];
       return Number(await replication.write(() => durable.run(RECORD_UNKNOWN, keys, args)));
     },
