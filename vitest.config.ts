@@ -68,8 +68,8 @@ export default defineConfig({
     retry: process.env.CI ? 2 : 0,
     // These limits end what hangs, and nothing else: beside other work, all takes several times as
     // long.
-    testTimeout: 120_000,
-    hookTimeout: 240_000,
+    testTimeout: 240_000,
+    hookTimeout: 480_000,
     expect: { poll: { timeout: 60_000 } },
   },
 });
