@@ -196,6 +196,23 @@ function sendsWhenLost(history: History): string | undefined {
   return wrong && `${wrong.id} was sent with a key, and the ledger had lost keys`;
 }
 
+/**
+ * Events that may lose a part of the ledger, or make it look so; a failover, the mark of a new one.
+ */
+const LOSING: ReadonlySet<string> = new Set([
+  ...['restore', 'remove file', 'remove witness', 'rotate secret', 'forget secret', 'set clock'],
+  ...['lose follower', 'restart store', 'fail over'],
+]);
+
+/** A ledger that has lost nothing is declared lost by no gateway. */
+function declaresLost(history: History): string | undefined {
+  if (history.plan.events.some(({ kind }) => LOSING.has(kind))) return undefined;
+  const wrong = submissions(history).find(({ told }) =>
+    told?.text.startsWith('The ledger of the gateway has lost'),
+  );
+  return wrong && `${wrong.id} was told that the ledger has lost keys, and it has not`;
+}
+
 function pollsTooOften(history: History): string | undefined {
   const { service, plan, asked, powerCutAt, stoppedAt, filesLostAt, mixedAt } = history;
   const isStoreTroubled =
@@ -239,6 +256,7 @@ const RULES: readonly (readonly [Violation['rule'], Rule])[] = [
   ['d', mixes],
   ['e', owesWebhook],
   ['f', sendsWhenLost],
+  ['f', declaresLost],
   ['g', pollsTooOften],
   ['h', waits],
 ];
