@@ -132,10 +132,7 @@ export const MUTANTS: readonly Mutant[] = [
     seed: 4388,
     planSeed: 4,
     file: 'src/store/ledger/mark.ts',
-    replacements: [
-      ['if (isNews && ', 'if (isNews && false && '],
-      ['if (known === undefined) lostIds =', 'void'],
-    ],
+    replacements: [['if (known === undefined) lostIds =', 'void']],
     events: [
       submit(0),
       createEvent('restart store', { gapMs: 2_500, lostMs: 1e12 }),

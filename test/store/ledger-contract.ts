@@ -173,17 +173,16 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     });
 
     it('is told of a loss by a gateway that has a former secret only', async () => {
+      await ledger.claim('p', 'before', 'h');
+      const restore = await place.save();
       expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      await restore();
       const secrets = { current: 'the next secret of this test', previous: [SECRETS.current] };
       const next = await place.open(clock, secrets);
-      await next.check();
-      await next.close();
-      await place.lose();
-      const founder = await place.open(clock, secrets);
-      await founder.check().catch(mayRefuse);
+      await next.check().catch(mayRefuse);
       await expect(ledger.check()).rejects.toThrow(/another secret|lost ledger/i);
-      await expect(founder.claim('p', 'k', 'h')).rejects.toThrow(LostLedgerError);
-      await founder.close();
+      await expect(next.claim('p', 'k', 'h')).rejects.toThrow(LostLedgerError);
+      await next.close();
     });
 
     it('is older also for a gateway that has only read of what is missing', async () => {

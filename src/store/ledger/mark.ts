@@ -113,8 +113,6 @@ const markText = z.object({
   secret: z.string(),
   /** Keyed hashes of the secrets before it, and when each was replaced; of 31 days. */
   former: z.array(z.object({ secret: z.string(), replacedAt: z.number() })).default([]),
-  /** Keyed hashes of the former secrets that its founder was given. */
-  given: z.array(z.string()).default([]),
   /** The marks that an operator gave up for this one, the last first. */
   replaces: z.array(z.string()),
   /** Whether the store has had replicas: a key is then claimed only when one of them has it too. */
@@ -226,14 +224,22 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
 
   const expected = (): ExpectedMark => ({ id: known?.id ?? '', text, leastNewest: newestSeen, lastWrite });
 
+  /** The loss of what this gateway has known itself. */
+  const findOwnLoss = (
+    mark: Mark | null,
+    { newest, isKept }: StoredMark,
+    knownNewest: number,
+  ): Mark['lost'] =>
+    known && findLoss(mark, newest, { id: known.id, newest: isKept ? knownNewest : Infinity });
+
   function findLost(mark: Mark | null, stored: StoredMark, knownNewest: number): Mark['lost'] {
-    const { newest, isKept, witness } = stored;
+    const { newest, witness } = stored;
     const isUnwitnessed = mark?.isWitnessed === true && witness === null;
     const isJumped = mark !== null && stored.isJumped === true;
     const again = lostIds.map((id) => findLoss(mark, newest, { id, newest: 0 }));
     return (
       mark?.lost ??
-      (known && findLoss(mark, newest, { id: known.id, newest: isKept ? knownNewest : Infinity })) ??
+      findOwnLoss(mark, stored, knownNewest) ??
       (witness && findLoss(mark, newest, witness)) ??
       (again.every((loss) => loss !== undefined) ? again[0] : undefined) ??
       (isUnwitnessed ? { id: mark.id, loss: 'UNWITNESSED' } : undefined) ??
@@ -245,7 +251,7 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
   function review(mark: Mark | null, { now, hasReplicas }: StoredMark, lost: Mark['lost']): Mark {
     // A ledger that was given up stays so.
     const replaces = known?.replaces ?? [];
-    const founded = { id: randomUUID(), secret: own, former: [], given: [...given], replaces };
+    const founded = { id: randomUUID(), secret: own, former: [], replaces };
     return {
       ...(mark === null ? founded : { ...mark, ...reviewSecrets(mark, own, given, now) }),
       hasReplicas: hasReplicas || mark?.hasReplicas === true,
@@ -264,12 +270,12 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     try {
       next = review(mark, stored, lost);
     } catch (error) {
-      // A gateway with a former secret may be the only one that knows of a loss. One with a secret
-      // that this ledger never had is led to the wrong ledger.
-      const isOurs = mark?.given.includes(own) === true || mark?.former.some(({ secret }) => secret === own);
-      const isNews = isOurs && mark?.lost === undefined && lost !== undefined;
-      if (isNews && !(await store.replaceMark(stored.text, JSON.stringify({ ...mark, lost }), false)))
-        return false;
+      // A gateway with a former secret may be the only one that knows of a loss. One whose secret
+      // this ledger never had is led to the wrong ledger.
+      const isNews = mark?.lost === undefined && mark?.former.some(({ secret }) => secret === own);
+      const ownLoss = isNews ? findOwnLoss(mark, stored, knownNewest) : undefined;
+      const news = JSON.stringify({ ...mark, lost: ownLoss });
+      if (ownLoss !== undefined && !(await store.replaceMark(stored.text, news, false))) return false;
       throw error;
     }
     const nextText = JSON.stringify(next);
@@ -332,7 +338,6 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
       secret: own,
       // The gateway drops the former secrets that it was not given.
       former: secretsBefore.filter(({ secret }) => given.has(secret)),
-      given: [...given],
       // Also what was given up before: a gateway may not have been asked since.
       replaces: [...new Set([mark?.id, mark?.lost?.id, witness?.id, ...(mark?.replaces ?? [])])]
         .filter((id) => id !== undefined)
@@ -354,10 +359,9 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
       return isLost;
     },
     addWrite({ id }, newest) {
-      // A ledger that was accepted meanwhile may count from an earlier time.
-      if (id !== known?.id) return;
       newestSeen = Math.max(newestSeen, newest);
-      lastWrite = Math.max(lastWrite, newest);
+      // A ledger that was accepted meanwhile may count from an earlier time.
+      if (id === known?.id) lastWrite = Math.max(lastWrite, newest);
     },
     check,
     accept,
