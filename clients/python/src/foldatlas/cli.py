@@ -74,9 +74,9 @@ class Terminal:
         if not (self.is_live and sys.stdin.isatty()):
             return False
         self.clear()
-        sys.stderr.write(question + " [y/N] ")
-        sys.stderr.flush()
         try:
+            sys.stderr.write(question + " [y/N] ")
+            sys.stderr.flush()
             return sys.stdin.readline().strip().lower() in ("y", "yes")
         except KeyboardInterrupt:
             sys.stderr.write("\n")
