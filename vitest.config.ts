@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take longer than half a minute: started last, each would end alone. */
 const LONG_FILES =
-  /test\/(simulation|oracle\/history|shipped|system\/(clients\/python|cli\/workflows|story\/(users|designer|hostile)|replicas\/three|browser\/frontend))/;
+  /test\/(simulation|oracle\/history|system\/(clients\/python|cli\/workflows|story\/(users|designer|hostile)|replicas\/three|browser\/frontend))/;
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -74,7 +74,7 @@ export interface Loss {
 
 const LAGS_MS = [0, 0, 1, 5, 30, 150, 700] as const;
 const CONNECT_TIMEOUT_MS = 1_500;
-const WRITES = /redis\.p?call\('(?:SET|HSET|DEL|RENAME|SADD|PEXPIRE)/;
+const WRITES = /redis\.call\('(?:SET|HSET|DEL|RENAME|SADD|PEXPIRE)/;
 const never = new Promise<never>(() => undefined);
 
 export class RedisStore {

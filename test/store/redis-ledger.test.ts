@@ -112,7 +112,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       const client = await createClient({ url: `${place.url}/90` }).connect();
       const [ledger, asleep] = [open(), open()];
       await ledger.claim('p', 'k', 'h');
-      // It is told of the first loss only, and not that both were accepted.
+      // `asleep` checks the first loss, and neither the second one nor an accepted ledger.
       for (const isFirst of [true, false]) {
         await client.flushDb();
         await expect(ledger.check()).rejects.toThrow(LostLedgerError);

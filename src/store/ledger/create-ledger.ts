@@ -163,6 +163,12 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     if (key !== null) claims.delete(claimId(principal, key));
   }
 
+  /** Writes under the mark as it is known, and adds the newest time of that write. */
+  async function write(work: (expected: ExpectedMark) => Promise<number>): Promise<void> {
+    const { expected } = mark;
+    mark.addWrite(expected, await work(expected));
+  }
+
   async function findBatch(principal: string, batchId: string) {
     const text = await store.batch(principal, batchId);
     return text === null ? null : ledgerBatch.parse(JSON.parse(text));
@@ -190,13 +196,11 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     },
     async record(...what) {
       endClaim(what[0], what[1]);
-      const { expected } = mark;
-      mark.addWrite(expected, await store.record(...what, expected));
+      await write((expected) => store.record(...what, expected));
     },
     async recordUnknown(...what) {
       endClaim(what[0], what[1]);
-      const { expected } = mark;
-      mark.addWrite(expected, await store.recordUnknown(...what, expected));
+      await write((expected) => store.recordUnknown(...what, expected));
     },
     batch: findBatch,
     async batchOfOnlyTask(principal, taskId) {

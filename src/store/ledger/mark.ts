@@ -142,6 +142,7 @@ const TRIES = 5;
 
 /** The mark under which a key may be claimed. Times are in milliseconds since the epoch. */
 export interface ExpectedMark {
+  /** The id in the mark; empty where this gateway knows none. */
   readonly id: string;
   readonly text: string;
   /** The newest time is at least this. */
@@ -262,10 +263,10 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
 
   async function checkOnce(store: MarkStore): Promise<boolean> {
     // A write during the read is newer than the mark that is read.
-    const knownNewest = newestSeen;
-    const stored = await store.readMark(expected());
+    const before = expected();
+    const stored = await store.readMark(before);
     const mark = stored.text === null ? null : readMarkText(stored.text);
-    const lost = findLost(mark, stored, knownNewest);
+    const lost = findLost(mark, stored, before.leastNewest);
     let next: Mark;
     try {
       next = review(mark, stored, lost);
@@ -273,9 +274,10 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
       // A gateway with a former secret may be the only one that knows of a loss. One whose secret
       // this ledger never had is led to the wrong ledger.
       const isNews = mark?.lost === undefined && mark?.former.some(({ secret }) => secret === own);
-      const ownLoss = isNews ? findOwnLoss(mark, stored, knownNewest) : undefined;
-      const news = JSON.stringify({ ...mark, lost: ownLoss });
-      if (ownLoss !== undefined && !(await store.replaceMark(stored.text, news, false))) return false;
+      const news = isNews ? findOwnLoss(mark, stored, before.leastNewest) : undefined;
+      if (news === undefined) throw error;
+      if (!(await store.replaceMark(stored.text, JSON.stringify({ ...mark, lost: news }), false)))
+        return false;
       throw error;
     }
     const nextText = JSON.stringify(next);
