@@ -1,5 +1,6 @@
-// Before all tests: compiles what is shipped, for tests that start it as a process, and makes a
-// folder for what gateways write. After them: nothing that was secret may stand there.
+// Before all tests: compiles what is shipped where it has changed, for tests that start it as a
+// process, and makes a folder for what gateways write. After them: nothing that was secret may
+// stand there.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { leaksIn } from './leaks.ts';
 import { ROOT } from './root.ts';
 
 export default function setup(): () => void {
-  execFileSync(process.execPath, ['scripts/build.js'], { cwd: ROOT, stdio: 'inherit' });
+  execFileSync(process.execPath, ['scripts/build-if-changed.js'], { cwd: ROOT, stdio: 'inherit' });
   const folder = mkdtempSync(join(tmpdir(), 'foldatlas-record-'));
   process.env.FOLDATLAS_TEST_RECORD = folder;
   return () => {
