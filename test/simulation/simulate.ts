@@ -82,6 +82,8 @@ export interface SimulationOptions {
   readonly fault?: Fault | undefined;
   /** Ends when as many histories have broken a promise; 5 when absent. */
   readonly maxFound?: number;
+  /** One for each core when absent. Each takes a second to start. */
+  readonly threadCount?: number;
 }
 
 /** Plays plans and seeds. @throws Error when one of its threads ends before they are played */
@@ -92,6 +94,7 @@ export async function simulate({
   store = 'sqlite',
   fault,
   maxFound = 5,
+  threadCount = availableParallelism(),
 }: SimulationOptions): Promise<Report> {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'foldatlas-simulation-'));
   mkdirSync(CACHE, { recursive: true });
@@ -107,7 +110,7 @@ export async function simulate({
     });
     const hasRedis = [...plans, { store }].some((plan) => plan.store === 'redis');
     if (hasRedis) redis = await startRedis(redisSocket(folder));
-    const step = Math.max(1, Math.min(availableParallelism(), seeds));
+    const step = Math.max(1, Math.min(threadCount, seeds));
     const foundCount = new Int32Array(new SharedArrayBuffer(4));
     for (let first = 0; first < step; first += 1) {
       const task: Task = {

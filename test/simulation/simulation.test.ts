@@ -31,7 +31,7 @@ describe('the simulator', () => {
     async (_, fault) => {
       const { seed: from, store = 'sqlite' } = fault;
       const plan = mutantPlan(fault);
-      const search = { from, seeds: MAX_SEARCHED, store, maxFound: 2 };
+      const search = { from, seeds: MAX_SEARCHED, store, maxFound: 2, threadCount: 1 };
       const { found } = await simulate({ fault, plans: [plan], ...search });
       expect(found.filter(({ seed }) => seed === plan.seed)).toHaveLength(1);
       expect(found.find(({ seed }) => seed >= from)?.events.length).toBeLessThanOrEqual(12);
