@@ -96,8 +96,7 @@ export async function openWorld(
       upstreamUrl: sandbox.url,
       log: testLogger(onLog),
       sandbox: true,
-      // Machines of tests are shared: how late the loop is says nothing of the gateway.
-      limits: { eventLoopDelayMs: 0, ...limits },
+      limits,
     }),
   );
   return {

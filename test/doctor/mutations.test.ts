@@ -201,7 +201,7 @@ async function askDoctor(change: Change | undefined): Promise<readonly Check[]> 
 /** Whether the gateway refuses an answer, as an error or as that of an item. */
 async function isRefused(query: string, change: Change | undefined): Promise<boolean> {
   proxy.change(change);
-  const limits = { eventLoopDelayMs: 0, responseCacheBytes: 0 };
+  const limits = { responseCacheBytes: 0 };
   const place = openPlace(proxy.url, ENV(), { limits });
   const { data, errors = [] } = await place.query(query);
   await place.gateway.close();

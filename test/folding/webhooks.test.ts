@@ -90,7 +90,6 @@ function open(
       upstreamUrl: sandbox.url,
       log: testLogger((line) => lines.push(line)),
       sandbox: true,
-      limits: { eventLoopDelayMs: 0 },
       pace: { first: 20, slowest: 50 },
       webhookTimes: { firstPollMs, sweepMs: 50, timeoutMs: 5000, retryMs },
     }),

@@ -51,7 +51,6 @@ async function open(upstreamUrl: string): Promise<void> {
     }),
     upstreamUrl,
     log: testLogger((line) => lines.push(line)),
-    limits: { eventLoopDelayMs: 0 },
   });
   server = createHttpServer(gateway);
   sockets = attachWebSocket(server, gateway, {

@@ -44,7 +44,6 @@ describe('after two changes of the secret, a caller who was away', () => {
         upstreamUrl: sandbox.url,
         log: testLogger(),
         sandbox: true,
-        limits: { eventLoopDelayMs: 0 },
         pace: { first: 20, slowest: 50 },
         webhookTimes: { firstPollMs: 20, sweepMs: 50, timeoutMs: 5000, retryMs: [20] },
       }),

@@ -313,7 +313,7 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
       clock,
       // Answers come from the caches of what the service said, and not from the responses of
       // before.
-      limits: { responseCacheBytes: 0, eventLoopDelayMs: 0 },
+      limits: { responseCacheBytes: 0 },
     });
   }
 

@@ -77,7 +77,7 @@ describe('the ledger file of a gateway', () => {
   async function open(env: Record<string, string> = { GATEWAY_SECRET }): Promise<Gateway> {
     const config = readConfig({ STORE_URL: `sqlite:${file}`, ...env });
     const log = testLogger((line) => lines.push(line));
-    const options = { config, upstreamUrl: sandbox.url, log, limits: { eventLoopDelayMs: 0 } };
+    const options = { config, upstreamUrl: sandbox.url, log };
     const gateway = recorded(createGateway(options));
     gateways.push(gateway);
     await gateway.ready();

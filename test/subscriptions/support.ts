@@ -36,8 +36,7 @@ export function openGateway(
       log,
       sandbox: true,
       pulseMs,
-      // Machines of tests are shared: how late the loop is says nothing of the gateway.
-      limits: { eventLoopDelayMs: 0, ...limits },
+      limits,
       ...(pace === undefined ? {} : { pace }),
       ...(breaker === undefined ? {} : { breaker }),
     }),

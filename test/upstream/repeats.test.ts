@@ -5,11 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
 import { HASH, inTurn, openLyingPlace, SEQUENCE, says, sends } from './liar.ts';
 
-const { liar, place } = await openLyingPlace(
-  { CACHE_RECORDS_SECONDS: '0' },
-  // A busy machine says nothing of the service.
-  { limits: { eventLoopDelayMs: 0 } },
-);
+const { liar, place } = await openLyingPlace({ CACHE_RECORDS_SECONDS: '0' });
 
 const data = (fields: object) => says(200, { status: 'success', data: fields });
 const done = (...ids: string[]) => ids.map((task_id) => ({ task_id, status: 'done' }));
