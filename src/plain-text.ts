@@ -34,6 +34,19 @@ export const excerpt = (text: string): string =>
 /** A text of a caller or of the service in a message, in quotation marks. */
 export const quote = (text: string): string => JSON.stringify(excerpt(text));
 
+/**
+ * More marks in a row than any language writes: 30 are the most of Unicode's Stream-Safe Text
+ * Format (UAX #15). The voiced marks of Katakana become such marks.
+ */
+const MANY_MARKS = /[\p{M}\uff9e\uff9f]{31}/u;
+
+/**
+ * The text in a normal form. One with many marks in a row stays as it is: to order them takes
+ * quadratic time.
+ */
+export const normalForm = (text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string =>
+  PRINTABLE.test(text) || MANY_MARKS.test(text) ? text : text.normalize(form);
+
 export type Cell = string | number | null | undefined;
 
 /** First characters of a formula, also in their wide forms: some programs read `＝` as `=`. */
@@ -46,7 +59,7 @@ function cellText(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);
   const text = plainText(cell);
   // Programs skip white space before a formula.
-  const first = text.trimStart().charAt(0).normalize('NFKC');
+  const first = normalForm(text.trimStart().charAt(0), 'NFKC');
   const safe = FORMULA.has(first) && !NUMBER.test(text) ? `'${text}` : text;
   // To readers of tables a bare quote begins a text that ends, rows later, with the next one.
   return safe.includes('"') ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,5 +1,6 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts checks it.
+import { normalForm } from '../plain-text.ts';
 import { type Bond, readBonds } from './bonds.ts';
 import { type Chain, readChain } from './chain.ts';
 import type { Distogram, ItemInput, Pocket, SubmissionInput } from './input.ts';
@@ -56,6 +57,6 @@ export const readEnvelope = (input: SubmissionInput, defaultModel: string): Subm
   model: input.model ?? defaultModel,
   label: input.label ?? null,
   // Keyboards and file systems write an accent with its letter, or behind it.
-  idempotencyKey: input.idempotencyKey?.normalize('NFC') ?? null,
+  idempotencyKey: input.idempotencyKey == null ? null : normalForm(input.idempotencyKey, 'NFC'),
   notifyUrl: input.notify?.url ?? null,
 });

@@ -51,6 +51,7 @@ const toShapes = (size: number): Readonly<Record<string, string>> => ({
   'a deep nest of objects': `${'{"a":'.repeat(size / 6)}1${'}'.repeat(size / 6)}`,
   'a long text': `"${'A'.repeat(size)}"`,
   'a text of quotes': `"${'\\"'.repeat(size / 2)}"`,
+  'a text of marks in another order': `"${'\u0301\u0323'.repeat(size / 4)}"`,
   'a long number': '1'.repeat(size),
   'a long name': `{"${'k'.repeat(size)}":1}`,
   'many lists': `[${fill(() => `[${'1,'.repeat(999)}1]`, size)}]`,
@@ -165,6 +166,8 @@ async function overSocket(shape: string): Promise<void> {
 const DOORS: Readonly<Record<string, (shape: string) => Promise<unknown>>> = {
   'a variable of an input object': graphql(CHECK),
   'items of a variable': (shape) => post('/graphql', operation(CHECK, `{"items":${shape}}`)),
+  'an idempotency key': (shape) =>
+    post('/graphql', operation(CHECK, `{"items":[],"idempotencyKey":${shape}}`)),
   'a distogram in a variable': (shape) =>
     post(
       '/graphql',
@@ -264,6 +267,7 @@ const EXAMPLES: readonly (readonly [where: string, name: string])[] = [
   ['a message of a WebSocket', 'a wide object'],
   ['a variable of integers', 'a long list of numbers'],
   ['a variable of an enum', 'a long text'],
+  ['an idempotency key', 'a text of marks in another order'],
   ['a variable of an input object', 'a long name'],
   ['the items of a tool', 'a long list of numbers'],
   ['the name of a tool', 'a long text'],

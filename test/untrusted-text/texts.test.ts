@@ -16,6 +16,7 @@ import { byteRange } from '../../src/http/routes/responses.ts';
 import { addVary } from '../../src/http/server/response-headers.ts';
 import { plainText, tableRow } from '../../src/plain-text.ts';
 import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
+import { fileNames } from '../../src/resolvers/folds/results/file-names.ts';
 import { readCursor } from '../../src/resolvers/relay/connection.ts';
 import { readHash } from '../../src/schema/scalars.ts';
 import { indexInBatch } from '../../src/store/ledger/submissions.ts';
@@ -25,6 +26,7 @@ import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { findInvalidLetters } from '../../src/submission/polymers.ts';
 import { scanSmiles } from '../../src/submission/smiles.ts';
+import { readEnvelope } from '../../src/submission/submission.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { readRequestId, shownName } from '../../src/telemetry/request-record.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
@@ -32,6 +34,7 @@ import { readFasta } from '../../src/upstream/archive/fasta.ts';
 import { errorText, parse429Subject, parseRetryAfter } from '../../src/upstream/errors.ts';
 import { parseInputFaults } from '../../src/upstream/input-faults.ts';
 import { parseJsonText } from '../../src/upstream/json/parse-json.ts';
+import { searchTerms } from '../../src/upstream/reads/search-terms.ts';
 import { expectAtMost, expectLinear, GROWTH, startCpuTimer } from '../cpu-time.ts';
 import { testLogger } from '../record.ts';
 import { openWorld, type World } from '../support.ts';
@@ -78,6 +81,10 @@ const READERS: Readonly<Record<string, Read>> = {
   'a hash': (text) => readHash(text),
   'an identifier': (text) => readIdentifier(text),
   'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
+  'an idempotency key': (text) => readEnvelope({ items: [], idempotencyKey: text }, 'a-model'),
+  'the name of a task': (text) =>
+    fileNames([{ taskId: 'a-0', name: text, inputIndex: 0, repeatIndex: null }]),
+  'what is searched for': (text) => searchTerms(text),
   'a SMILES string': (text) => scanSmiles(text),
   'a sequence': (text) => findInvalidLetters('protein', text),
   'a page': (text) => pageCsp(text),
@@ -143,6 +150,9 @@ const PARTS = [
     '\n>',
     '\u0000',
     '🧬',
+    // Marks that normal forms put in another order.
+    '\u0301\u0323',
+    '\u0301\uff9e',
     '\ud800',
     '\\u00',
   ],

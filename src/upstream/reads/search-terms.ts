@@ -1,4 +1,5 @@
 // Reads the words of a text as a search compares them: the same for labels and for what is typed.
+import { normalForm } from '../../plain-text.ts';
 
 const GREEK: Readonly<Record<string, string>> = {
   ...{ α: 'alpha', β: 'beta', γ: 'gamma', δ: 'delta', ε: 'epsilon', ζ: 'zeta', η: 'eta', θ: 'theta' },
@@ -17,8 +18,7 @@ function toSingular(word: string): string {
 
 /** Reads the words of a text without white space. */
 const readTerms = (text: string): string[] =>
-  text
-    .normalize('NFKD')
+  normalForm(text, 'NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/(?<=\p{L})(?=[α-ω])|(?<=[α-ω])(?=\p{L})/gu, ' ')

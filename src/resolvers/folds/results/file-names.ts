@@ -1,4 +1,5 @@
 // File names for the tasks of a batch, in its archive of results and its table of scores.
+import { normalForm } from '../../../plain-text.ts';
 
 export interface NamedTask {
   readonly taskId: string;
@@ -17,8 +18,7 @@ const DEVICE = /^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)/i;
  * and Windows have them. 80 units of UTF-16 are at most 240 bytes, which leaves room for endings.
  */
 const plainFileName = (name: string): string =>
-  name
-    .normalize('NFC')
+  normalForm(name, 'NFC')
     .replace(/[^\p{L}\p{M}\p{N}_.-]+/gu, '_')
     .replace(/^[.-]+/, '')
     .slice(0, 80)
