@@ -73,7 +73,7 @@ const systemPlatform: RedisPlatform = {
 };
 
 /** The URL without its credentials, for messages. */
-const withoutCredentials = (url: string): string => url.replace(/^([^/]*\/\/).*@/, '$1');
+export const withoutCredentials = (url: string): string => url.replace(/^([^/]*\/\/).*@/, '$1');
 
 function reasonText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -178,7 +178,7 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     ...store,
     check,
     isLost: () => mark.isLost || isReplaced() || store.damage?.() !== undefined,
-    accept: () => mark.accept(store),
+    accept: (isSecretLost = false) => mark.accept(store, isSecretLost),
     async claim(...asked) {
       refuseDamaged();
       await releases.releaseKey(asked[0], asked[1]);

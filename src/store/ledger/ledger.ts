@@ -160,8 +160,14 @@ export interface Ledger {
   check(): Promise<void>;
   /** Whether the last check found that the ledger has lost what it knew. */
   isLost(): boolean;
-  /** Accepts the ledger as it is. @returns false when nothing was wrong with it */
-  accept(): Promise<boolean>;
+  /**
+   * Accepts the ledger as it is.
+   *
+   * @param isSecretLost - whether it is accepted also where a secret of it is not given
+   * @returns false when nothing was wrong with it
+   * @throws NoLedgerError, WrongSecretError, or Error that says why the store does not answer
+   */
+  accept(isSecretLost?: boolean): Promise<boolean>;
   /** Whether a replica of the store must have what must not be lost; never where absent. */
   needsReplica?(): boolean;
   /** Advice to the operator about the store, a sentence each. */

@@ -45,6 +45,9 @@ export interface StoredMark {
   readonly isJumped?: boolean;
 }
 
+/** No ledger was founded in the store. */
+export class NoLedgerError extends UnusableStoreError {}
+
 /** Where a ledger keeps its mark. */
 export interface MarkStore {
   /** @param known - what this gateway knows of it */
@@ -78,7 +81,8 @@ const LOSSES = {
 const REMEDY =
   'Submissions with an idempotency key are refused, because one that was paid before would be paid again; ' +
   'those without one are sent where callers bring their own keys of the service. ' +
-  'Restore the ledger, or accept the loss with `foldatlas accept-ledger` (docs/operators.md, A lost ledger).';
+  'Restore the ledger, or accept the loss with `foldatlas accept-ledger`, which needs the settings of the gateway ' +
+  '(docs/operators.md, A lost ledger).';
 
 const lostError = (loss: keyof typeof LOSSES): LostLedgerError =>
   new LostLedgerError(`${LOSSES[loss]} ${REMEDY}`);
@@ -94,7 +98,7 @@ const SECRET_REMEDY =
   'With this one callers would not find their batches, and an idempotency key could be paid twice. Give the ' +
   'secret that was used before (without one configured: the .secret file beside the SQLite file), or a new one ' +
   'with all those of the last 31 days as GATEWAY_SECRET_PREVIOUS, separated by commas. If one is lost, run ' +
-  '`foldatlas accept-ledger` (docs/operators.md, The secret).';
+  '`foldatlas accept-ledger --secret-lost` (docs/operators.md, The secret).';
 
 /** Thrown where the secret that a gateway made is gone, and its ledger is not. */
 export const missingSecretError = (file: string): WrongSecretError =>
@@ -102,7 +106,7 @@ export const missingSecretError = (file: string): WrongSecretError =>
     `The file ${file} is missing or empty: it has the secret that the ledger beside it was written with. With another ` +
       'one callers would not find their batches, and an idempotency key could be paid twice. Nothing was changed. Put ' +
       'the file back from its backup, or give the secret as GATEWAY_SECRET. If it is lost, run ' +
-      '`foldatlas accept-ledger` (docs/operators.md, The secret).',
+      '`foldatlas accept-ledger --secret-lost` (docs/operators.md, The secret).',
   );
 
 const wrongSecret = (fault: string): WrongSecretError => new WrongSecretError(`${fault} ${SECRET_REMEDY}`);
@@ -164,8 +168,14 @@ export interface MarkCheck {
    * @throws WrongSecretError, LostLedgerError, or Error when the store does not answer
    */
   check(store: MarkStore): Promise<void>;
-  /** Accepts the ledger as it is. @returns false when nothing was wrong with it */
-  accept(store: MarkStore): Promise<boolean>;
+  /**
+   * Accepts the ledger as it is.
+   *
+   * @param isSecretLost - whether it is accepted also where this gateway lacks a secret of it
+   * @returns false when nothing was wrong with it
+   * @throws NoLedgerError, WrongSecretError, or Error when the store does not answer
+   */
+  accept(store: MarkStore, isSecretLost: boolean): Promise<boolean>;
 }
 
 /** The loss that a mark shows to a gateway or a witness that knew another state of the ledger. */
@@ -318,12 +328,16 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     }
   }
 
-  async function accept(store: MarkStore): Promise<boolean> {
+  async function accept(store: MarkStore, isSecretLost: boolean): Promise<boolean> {
+    const before = await store.readMark(expected());
+    if (before.text === null && before.witness == null) throw new NoLedgerError('There is no ledger.');
     let isSound = true;
     try {
       await check(store);
     } catch (error) {
-      if (!(error instanceof LostLedgerError || error instanceof WrongSecretError)) throw error;
+      const isAccepted =
+        error instanceof LostLedgerError || (isSecretLost && error instanceof WrongSecretError);
+      if (!isAccepted) throw error;
       isSound = false;
     }
     const stored = await store.readMark(expected());

@@ -24,19 +24,22 @@ const readMark = (path: string): string | null => readFileMark(path)?.text ?? nu
  * Checks that a gateway which starts has the secrets of its SQLite ledger. It writes nothing, also
  * no secret.
  *
+ * @param isFounded - whether there was a ledger, also where its file is gone
  * @throws WrongSecretError
  */
 export function checkSecretFile(
   storeUrl: string,
   configured: string | undefined,
   previous: readonly string[] | undefined,
+  isFounded = false,
 ): void {
   const path = sqlitePath(storeUrl);
   if (path === undefined || path === ':memory:') return;
   const mark = readMark(path);
-  if (mark === null) return;
+  if (mark === null && !isFounded) return;
   const file = secretFile(path);
   if (configured === undefined && isMissing(file)) throw missingSecretError(file);
+  if (mark === null) return;
   checkSecrets(mark, { current: configured ?? readFileSync(file, 'utf8'), previous }, Date.now());
 }
 

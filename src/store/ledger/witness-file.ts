@@ -44,6 +44,9 @@ const BYTES = 128;
 
 const witnessText = z.object({ id: z.string(), newest: z.number() });
 
+/** The file of the witness. @param file - of the ledger */
+export const witnessFile = (file: string): string => `${file}-newest`;
+
 /** The file of the secret that a gateway makes. @param file - of the ledger */
 export const secretFile = (file: string): string => `${file}.secret`;
 
@@ -76,7 +79,7 @@ function openFile(path: string): number {
  * @throws UnwritableDiskError, or another Error that names the file
  */
 export function openWitness(file: string): WitnessFile {
-  const descriptor = openFile(`${file}-newest`);
+  const descriptor = openFile(witnessFile(file));
   let fault: UnwritableDiskError | undefined;
 
   function read(): Witness | null {

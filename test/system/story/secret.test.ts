@@ -1,9 +1,9 @@
 // The secret of a gateway over its life: another one is refused, a new one keeps what was
 // submitted, a lost one begins anew; in SQLite, and in a Redis that several gateways share. What
 // was paid once is never paid again.
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../../store/redis-place.ts';
@@ -103,7 +103,11 @@ describe('a ledger in SQLite', () => {
 
     // The operator decides about a lost secret: nothing of before is found again.
     const lost = settings('a third secret of this gateway');
-    expect(await run(['accept-ledger'], { env: lost })).toMatchObject({ code: 0 });
+    expect(await run(['accept-ledger'], { env: lost })).toMatchObject({
+      code: 78,
+      err: expect.stringMatching(/another secret.*--secret-lost/),
+    });
+    expect(await run(['accept-ledger', '--secret-lost'], { env: lost })).toMatchObject({ code: 0 });
     const anew = await start(lost);
     expect(await batchIds(anew)).toEqual([]);
     expect(await submitOnce(anew, 'anew')).toMatchObject({ kind: 'FoldSubmitted' });
@@ -111,6 +115,30 @@ describe('a ledger in SQLite', () => {
       code: 0,
       err: expect.stringContaining('Nothing is wrong'),
     });
+  });
+
+  it('is accepted by who has its secret and knows its place, and by nobody else', async () => {
+    const before = (await queuedBatches(sandbox.url)).length;
+    const file = join(folder, 'restored.db');
+    const own = { STORE_URL: `sqlite:${file}`, GATEWAY_SECRET: FIRST };
+    const first = await start(own);
+    const { batchId } = await submitOnce(first, 'restored');
+    await first.end('SIGTERM');
+    rmSync(`${file}-newest`);
+    const accept = (env: Record<string, string>) => run(['accept-ledger'], { env });
+    const refused = { code: 78, err: expect.stringContaining('.secret is missing') };
+    expect(await accept({ STORE_URL: own.STORE_URL })).toMatchObject(refused);
+    expect(existsSync(`${file}.secret`)).toBe(false);
+    const nowhere = join(folder, 'nowhere', 'gateway.db');
+    expect(await accept({ ...own, STORE_URL: `sqlite:${nowhere}` })).toMatchObject({
+      code: 78,
+      err: expect.stringContaining(`There is no ledger at sqlite:${nowhere}`),
+    });
+    expect(existsSync(dirname(nowhere))).toBe(false);
+    expect(await accept(own)).toMatchObject({ code: 0, err: expect.stringContaining(file) });
+    const again = await start(own);
+    expect(await submitOnce(again, 'restored')).toMatchObject({ batchId, replayed: true });
+    expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
   });
 });
 
