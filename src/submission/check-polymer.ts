@@ -60,7 +60,10 @@ const MAX_SPELLED = 20;
 /** Longer sequences are not looked at: so many residues are not spelled out. */
 const MAX_SPELLED_LENGTH = 10_000;
 
-function warnOfOtherAlphabets(type: PolymerType, sequence: string, at: string, odd: AddIssue): void {
+function warnOfOtherText({ type, sequence, oddity }: Polymer, at: string, odd: AddIssue): void {
+  const isSpelled =
+    type === 'protein' && sequence.length <= MAX_SPELLED_LENGTH && THREE_LETTER_CODES.test(sequence);
+  if (oddity !== null && !isSpelled) odd(at, 'LOOKS_LIKE_MORE_TEXT', oddity.message, oddity.hint);
   if (type !== 'protein') return;
   if (sequence.length >= 20 && !/[^ACGTU]/.test(sequence))
     odd(
@@ -69,7 +72,7 @@ function warnOfOtherAlphabets(type: PolymerType, sequence: string, at: string, o
       'This protein is made of the letters of nucleotides only.',
       'Give it as dna or rna if that is what it is.',
     );
-  if (sequence.length <= MAX_SPELLED_LENGTH && THREE_LETTER_CODES.test(sequence)) {
+  if (isSpelled) {
     const codes = sequence.match(/.../g) ?? [];
     const letters = codes.map((code) => findResidue(code)?.letter).join('');
     odd(
@@ -117,7 +120,7 @@ export function checkSequence(polymer: Polymer, path: string, issues: ItemIssues
     return;
   }
   checkLetters(polymer, at, issues);
-  warnOfOtherAlphabets(type, sequence, at, issues.odd);
+  warnOfOtherText(polymer, at, issues.odd);
 }
 
 function checkModification(

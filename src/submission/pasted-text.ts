@@ -1,5 +1,6 @@
 // Reads what people paste as a sequence: letters in lines or numbered blocks, or a FASTA record,
 // whose header may say what kind of chain it is, as in files of Boltz and Chai.
+import { quote } from '../plain-text.ts';
 
 const LINE_END = /\r\n?|\n/;
 const NUMBER = /^\d{1,6}$/;
@@ -63,6 +64,67 @@ function withoutNumbers(line: string): string {
 const toUpperCase = (text: string): string =>
   /[^ -~]/.test(text) ? text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : text.toUpperCase();
 
+/** Longer texts are not looked at: no such text is pasted by hand. */
+const MAX_LOOKED_AT = 20_000;
+
+/** A text that seems to hold more than residues. */
+interface Oddity {
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** Whether the numbers at the ends of lines count the letters, from any position on. */
+function countsLetters(lines: readonly (readonly string[])[]): boolean {
+  const offsets = new Set<number>();
+  let letters = 0;
+  for (const words of lines) {
+    if (words.every((word) => NUMBER.test(word))) continue;
+    const [first = '', last = ''] = [words[0], words.at(-1)];
+    if (NUMBER.test(first)) offsets.add(Number(first) - letters - 1);
+    for (const word of words) if (!NUMBER.test(word)) letters += word.length;
+    if (NUMBER.test(last)) offsets.add(Number(last) - letters);
+  }
+  return offsets.size <= 1 && [...offsets].every((offset) => offset >= -1);
+}
+
+/** A word that is much shorter than another one of its line, and not its end. */
+function findLabel(words: readonly string[]): string | undefined {
+  const parts = words.filter((word) => !NUMBER.test(word));
+  const longest = Math.max(...parts.map((part) => part.length));
+  return parts.slice(0, -1).find((part) => part.length < longest / 2);
+}
+
+/** Finds a label, another sequence or marks of an alignment, which would be read as residues. */
+function findOddity(body: string): Oddity | null {
+  if (body.length > MAX_LOOKED_AT) return null;
+  if (/[a-z]/.test(body) && /[A-Z]/.test(body))
+    return {
+      message: 'Capital and small letters are mixed, and all of them are read as residues.',
+      hint:
+        'Small letters may be inserts of an alignment, or a modification as in pS: leave them out, and give ' +
+        'modifications by `modifications`. Write all residues in capital letters.',
+    };
+  if (!/\s/.test(body.trim())) return null;
+  const lines = body.split(LINE_END).map((line) => line.trim());
+  const written = lines.map((line) => line.split(/\s+/)).filter(([first]) => first !== '');
+  if (!countsLetters(written))
+    return {
+      message: 'The numbers in the text do not count its letters, and are left out.',
+      hint: 'Letters may be missing, or a number belongs to other text.',
+    };
+  if (/[^\n]\n\n+[^\n]/.test(lines.join('\n')))
+    return {
+      message: 'A blank line stands in the text, and all of it is read as one chain.',
+      hint: 'Give each sequence as a chain of its own.',
+    };
+  const label = written.map(findLabel).find((word) => word !== undefined);
+  if (label === undefined) return null;
+  return {
+    message: `${quote(label)} stands apart from the letters beside it, and is read as residues.`,
+    hint: 'Leave out what names the sequence or marks its ends.',
+  };
+}
+
 export interface PastedSequence {
   /** ASCII letters in upper case, without white space, numbers of blocks and a final `*`. */
   readonly sequence: string;
@@ -70,6 +132,7 @@ export interface PastedSequence {
   readonly headers: number;
   /** The kind of chain that the header names, such as "rna"; null when it names none. */
   readonly headerKind: string | null;
+  readonly oddity: Oddity | null;
 }
 
 export function readPastedSequence(text: string): PastedSequence {
@@ -83,5 +146,6 @@ export function readPastedSequence(text: string): PastedSequence {
     sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence,
     headers,
     headerKind: findKind(header),
+    oddity: findOddity(body),
   };
 }

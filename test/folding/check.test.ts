@@ -366,6 +366,27 @@ describe('a warning', () => {
       chain({ protein: { sequence: 'Gly Ile Val Ala Cys' } }),
       'items.0.chains.0.protein.sequence LOOKS_LIKE_THREE_LETTER_CODES',
     ],
+    ...[
+      'MALWMRLLpSPLLALLALWG',
+      'MALWMaaaRLLPLLAL',
+      'MALWMRLLPL\nlength 10',
+      '1 MALWMRLLPL\n31 ALLALWGPDP',
+      `1 ${INSULIN_A}\n${INSULIN_A} 2`,
+      `${INSULIN_A}\n\n${INSULIN_A}`,
+      `>a\r\n${INSULIN_A}\r\n \r\n${INSULIN_A}`,
+      `INS ${INSULIN_A}`,
+      `N ${INSULIN_A} C`,
+      `1 N ${INSULIN_A} C 23`,
+    ].map((sequence): [string, SubmissionInput, string] => [
+      `what is no residue in ${JSON.stringify(sequence)}`,
+      chain({ protein: { sequence } }),
+      'items.0.chains.0.protein.sequence LOOKS_LIKE_MORE_TEXT',
+    ]),
+    [
+      'numbers of DNA that skip letters',
+      chain({ dna: { sequence: '1 acgt\n9 acgt' } }),
+      'items.0.chains.0.dna.sequence LOOKS_LIKE_MORE_TEXT',
+    ],
     [
       'a phosphoserine one too far',
       chain({ protein: { sequence: 'GISVE', modifications: [{ position: 3, ccd: 'SEP' }] } }),
@@ -557,6 +578,9 @@ describe('what people paste as a sequence', () => {
     `>x\n${numbered}`,
     `        10         20\n${INSULIN_A.slice(0, 10)} ${INSULIN_A.slice(10, 20)}\nN`,
     `${INSULIN_A.slice(0, 10)} ${INSULIN_A.slice(10)}   21\n`,
+    // As alignments number a part of a sequence, and with blank lines around it.
+    `\n\n101 ${INSULIN_A.slice(0, 10)} 110\n111 ${INSULIN_A.slice(10)} 121\n\n`,
+    `>x\n\n${INSULIN_A}\n\n`,
   ])('is read without its headers, numbers and line ends: %j', async (sequence) => {
     const { issues, warnings, items } = await check(chain({ protein: { sequence } }));
     expect([issues, warnings]).toEqual([[], []]);
