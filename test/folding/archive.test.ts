@@ -105,6 +105,9 @@ describe('results.zip', () => {
       const ranked = rows.filter((row) => /^\d/.test(row));
       expect(ranked.map((row) => row.split('\t')[0])).toEqual(['1', '2', '3']);
       const answer = await get(`results.zip?best=2&orderBy=${order}`);
+      expect(answer.headers.get('content-disposition')).toContain(
+        `filename="designs_round_1-best-2-by-${order}.zip"`,
+      );
       expect(answer.status).toBe(200);
       const files = await unzip(answer);
       const manifest = readManifest(files);

@@ -144,7 +144,9 @@ async function answer(
   const body = Readable.from(writeBatchArchive(source, tasks, selection, about), { highWaterMark: 1 });
   // Also when it fails, or is cancelled before its first piece.
   body.once('close', release);
-  return { status: 200, headers: fileHeaders(name, 'zip'), body };
+  // Files of the best stand beside that of all.
+  const fileName = best === null ? name : `${name}-best-${best}-by-${order}`;
+  return { status: 200, headers: fileHeaders(fileName, 'zip'), body };
 }
 
 export function batchRoutes(open: (exchange: Exchange) => Promise<GatewayContext>): Route {

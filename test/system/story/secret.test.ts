@@ -159,7 +159,10 @@ describe.skipIf(NO_REDIS)('a ledger in Redis that gateways share', () => {
     for (const ending of endings) expect(ending).toMatchObject({ batchId, replayed: true });
     for (const server of replaced) expect(await batchIds(server)).toEqual([batchId]);
     // Gateways that have not been replaced yet find nothing, and so send nothing.
-    expect(await submitOnce(running[1], 'shared')).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
+    expect(await submitOnce(running[1], 'shared')).toMatchObject({
+      ...{ kind: 'Refused', reason: 'UNREACHABLE' },
+      hint: expect.stringContaining('with the secret of the others'),
+    });
     const ready = await fetch(`${running[1].url}/ready`);
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('another secret')]);
     expect(redis.bytes()).not.toContain(FIRST);

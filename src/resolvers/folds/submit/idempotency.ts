@@ -38,6 +38,14 @@ const LOST_LEDGER: SubmitFoldResultShape = {
   retryable: false,
 };
 
+/** The result when the gateway lacks a secret of its ledger: another replica may have it. */
+const OTHER_SECRET: SubmitFoldResultShape = notSent(
+  'This gateway lacks a secret that its ledger is written with, so it cannot say whether the same was paid ' +
+    'already. Nothing was sent.',
+  'Send the same again later, with the same key. Tell the operator, who has to restart this gateway with the ' +
+    'secret of the others.',
+);
+
 /** The result when the ledger gives no key away. @param otherwise - when it only does not answer */
 function refuse(
   { services, requestId }: GatewayContext,
@@ -45,8 +53,8 @@ function refuse(
   otherwise: SubmitFoldResultShape,
 ): SubmitFoldResultShape {
   services.storeFailed('ledger', error, requestId);
-  const isLost = error instanceof LostLedgerError || error instanceof WrongSecretError;
-  return isLost ? LOST_LEDGER : otherwise;
+  if (error instanceof LostLedgerError) return LOST_LEDGER;
+  return error instanceof WrongSecretError ? OTHER_SECRET : otherwise;
 }
 
 /**
