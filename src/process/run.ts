@@ -87,9 +87,10 @@ async function start(config: Config): Promise<void> {
   const metrics = await startMetricsPort(config, served.gateway.metrics.text, log);
   if (metrics !== undefined) log.info({ url: `${metrics.url}/metrics` }, 'metrics are served apart');
   installShutdownHandler(log, config.SHUTDOWN_SECONDS * 1000, async () => {
-    await served.stop();
+    const isInTime = await served.stop();
     await metrics?.close();
     await source.close();
+    return isInTime;
   });
   process.on('SIGHUP', () => served.gateway.reload());
   process.stdout.write(startLine(config, source, served.url));

@@ -25,8 +25,12 @@ export interface Served {
   /** Where it listens. */
   readonly localUrl: string;
   readonly gateway: Gateway;
-  /** Finishes what is in flight, within SHUTDOWN_SECONDS, and closes everything. */
-  stop(): Promise<void>;
+  /**
+   * Finishes what is in flight, within SHUTDOWN_SECONDS, and closes everything.
+   *
+   * @returns whether all of it ended in time
+   */
+  stop(): Promise<boolean>;
 }
 
 /** Serves GraphQL over WebSocket on a server. */

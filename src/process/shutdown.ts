@@ -30,42 +30,49 @@ export interface Serving {
  * flight, then closes the store and flushes traces.
  *
  * @param graceMs - for requests and submissions in flight
+ * @returns whether all of it ended in time
  */
 export async function stopServing(
   { gateway, sockets, port, tracing, log }: Serving,
   graceMs: number,
-): Promise<void> {
+): Promise<boolean> {
+  let isInTime = true;
+  const giveUp = (text: string) => (): void => {
+    isInTime = false;
+    log.warn(text);
+  };
   const end = performance.now() + graceMs;
   const remainingMs = () => Math.max(0, end - performance.now());
   gateway.drain();
   await Promise.all([sockets.close(remainingMs()), port.close(remainingMs())]);
-  await withTimeout(gateway.submitted(), remainingMs(), () => log.warn('a submission did not end in time'));
-  await withTimeout(gateway.close(), CLOSE_MS, () => log.warn('the store did not close in time'));
+  await withTimeout(gateway.submitted(), remainingMs(), giveUp('a submission did not end in time'));
+  await withTimeout(gateway.close(), CLOSE_MS, giveUp('the store did not close in time'));
   await tracing?.close();
+  return isInTime;
 }
 
 /**
  * Stops the process, once, on SIGTERM, SIGINT or an uncaught fault. A second signal ends it at
  * once.
  *
- * @param stop - its end is awaited for `graceMs` and 5 s more; after that the exit code is 1
+ * @param stop - its end is awaited for `graceMs` and 5 s more; after that, and where it did not end
+ *   all in time, the exit code is 1
  */
-export function installShutdownHandler(log: Logger, graceMs: number, stop: () => Promise<void>): void {
+export function installShutdownHandler(log: Logger, graceMs: number, stop: () => Promise<boolean>): void {
   let isStopping = false;
   let signalledAt = Number.NEGATIVE_INFINITY;
 
   async function end(code: 0 | 1): Promise<void> {
     if (isStopping) return;
     isStopping = true;
-    let isLate = false;
-    await withTimeout(stop(), graceMs + DEADLINE_MS, () => {
-      isLate = true;
+    const isInTime = await withTimeout(stop(), graceMs + DEADLINE_MS, () => {
       log.error({ milliseconds: graceMs + DEADLINE_MS }, 'stopping took too long; the process ends now');
+      return false;
     }).catch((error: unknown) => {
-      isLate = true;
       log.error({ error }, 'stopping failed');
+      return false;
     });
-    process.exit(isLate ? 1 : code);
+    process.exit(isInTime ? code : 1);
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.on(signal, () => {

@@ -24,7 +24,7 @@ const HANGING = script(0, '() => new Promise(() => undefined)', "process.kill(pr
 const signalledTwice = (afterMs: number): string =>
   script(
     15_000,
-    '() => new Promise((resolve) => setTimeout(resolve, 3000))',
+    '() => new Promise((resolve) => setTimeout(resolve, 3000, true))',
     `process.kill(process.pid, 'SIGINT');
 setTimeout(() => process.kill(process.pid, 'SIGINT'), ${afterMs});`,
   );
@@ -41,6 +41,10 @@ it('ends with 1 at its deadline when something that is to be stopped hangs, and 
   const [code, log] = await run(HANGING);
   expect(log).toContain('stopping took too long');
   expect(code).toBe(1);
+});
+
+it('ends with 1 where something did not end in time and was given up', async () => {
+  expect((await run(script(0, 'async () => false', "process.kill(process.pid, 'SIGTERM');")))[0]).toBe(1);
 });
 
 it('stops in order on Ctrl-C below npm, which passes on what the terminal has sent already', async () => {
