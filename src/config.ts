@@ -215,6 +215,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const parsed = variables.safeParse(given);
   if (!parsed.success) {
     problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+    // Files that the other settings name are looked at as well.
+    const wrong = new Set(parsed.error.issues.map(({ path: [name] }) => name));
+    const others = variables.safeParse(
+      Object.fromEntries(Object.entries(given).filter(([name]) => !wrong.has(name))),
+    );
+    if (others.success) readFiles(others.data, problems);
     throw new ConfigError(problems);
   }
   const v = parsed.data;

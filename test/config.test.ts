@@ -29,6 +29,19 @@ describe('readConfig', () => {
     expect(problems.map((p) => p.split(':')[0]).sort()).toEqual(['MAX_QUERY_COST', 'PORT', 'UPSTREAM_URL']);
   });
 
+  it('names what is wrong with files beside what is wrong with values', () => {
+    const problems = findProblems({
+      PORT: '99999',
+      GATEWAY_SECRET_FILE: 'no-secret',
+      GATEWAY_API_KEYS_FILE: 'no-keys',
+    });
+    expect(problems.map((p) => p.split(':')[0])).toEqual([
+      'PORT',
+      'GATEWAY_SECRET_FILE',
+      'GATEWAY_API_KEYS_FILE',
+    ]);
+  });
+
   it('takes no white space around a value for a part of it, such as the end of a line in a secret', () => {
     expect(
       readConfig({
