@@ -191,7 +191,7 @@ describe.skipIf(NO_REDIS)('a built gateway with everything on', () => {
     expect(stdout).toMatch(/ok/i);
     expect(await sandbox.stop()).toBe(0);
     const { stderr } = await run('node', [PROGRAM, 'accept-ledger'], { cwd: folder, env });
-    expect(stderr).toContain('Nothing is wrong with this ledger.');
+    expect(stderr).toContain(`Nothing is wrong with the ledger at ${env.STORE_URL}`);
   });
 
   it('has counted and traced all that', async () => {
