@@ -33,9 +33,9 @@ export const ISSUE_CODES = {
   LIGAND_EMPTY: 'A ligand with neither SMILES nor CCD codes.',
   LONG_ITEM: 'An item with very many residues.',
   LONG_TOTAL: 'A submission with very many residues.',
-  LOOKS_LIKE_NUCLEOTIDES: 'A protein with only the letters of DNA or RNA.',
   LOOKS_LIKE_MORE_TEXT:
     'A sequence that seems to hold more than residues, such as a label, another sequence or marks of an alignment.',
+  LOOKS_LIKE_NUCLEOTIDES: 'A protein with only the letters of DNA or RNA.',
   LOOKS_LIKE_THREE_LETTER_CODES: 'A protein that is spelled in three-letter codes.',
   MIXED_CHAIN_IDS: 'Some chains have ids and others do not.',
   MORE: 'There are more issues than are listed.',

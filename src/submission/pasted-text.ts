@@ -106,18 +106,19 @@ function findOddity(body: string): Oddity | null {
     };
   if (!/\s/.test(body.trim())) return null;
   const lines = body.split(LINE_END).map((line) => line.trim());
-  const written = lines.map((line) => line.split(/\s+/)).filter(([first]) => first !== '');
-  if (!countsLetters(written))
+  const toWords = (line: string): string[] => line.split(/\s+/);
+  if (/\d/.test(body) && !countsLetters(lines.filter((line) => line !== '').map(toWords)))
     return {
       message: 'The numbers in the text do not count its letters, and are left out.',
       hint: 'Letters may be missing, or a number belongs to other text.',
     };
-  if (/[^\n]\n\n+[^\n]/.test(lines.join('\n')))
+  if (lines.join('\n').trim().includes('\n\n'))
     return {
       message: 'A blank line stands in the text, and all of it is read as one chain.',
       hint: 'Give each sequence as a chain of its own.',
     };
-  const label = written.map(findLabel).find((word) => word !== undefined);
+  const spaced = lines.filter((line) => /\s/.test(line));
+  const label = spaced.map((line) => findLabel(toWords(line))).find((word) => word !== undefined);
   if (label === undefined) return null;
   return {
     message: `${quote(label)} stands apart from the letters beside it, and is read as residues.`,
@@ -132,6 +133,7 @@ export interface PastedSequence {
   readonly headers: number;
   /** The kind of chain that the header names, such as "rna"; null when it names none. */
   readonly headerKind: string | null;
+  /** A remark on text that seems to stand beside the residues; null without any. */
   readonly oddity: Oddity | null;
 }
 
