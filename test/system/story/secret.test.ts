@@ -117,7 +117,7 @@ describe('a ledger in SQLite', () => {
     });
   });
 
-  it('is accepted by who has its secret and knows its place, and by nobody else', async () => {
+  it('is accepted only with its secret, and only where it stands', async () => {
     const before = (await queuedBatches(sandbox.url)).length;
     const file = join(folder, 'restored.db');
     const own = { STORE_URL: `sqlite:${file}`, GATEWAY_SECRET: FIRST };
